@@ -35,18 +35,13 @@ def is_number(value: Any) -> bool:
 
 def plain(value: Any) -> int | float:
     """Returns a number as Python's int or float, because NumPy's wrap and round."""
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    try:
-        return float(value)
-    except OverflowError:  # a Fraction
-        return -math.inf if value < 0 else math.inf
+    return int(value) if isinstance(value, numbers.Integral) else _field(value)
 
 
-def _field(value: int | float) -> float:
+def _field(value: Any) -> float:
     try:
         return float(value)
-    except OverflowError:
+    except OverflowError:  # an int or a Fraction
         return -math.inf if value < 0 else math.inf
 
 
@@ -74,8 +69,8 @@ def beside_number(tensor: Tensor, number: int | float) -> Tensor:
     return tensor if tensor.dtype in INTEGERS else tensor.astype("i64")
 
 
-def _is_rounded(tensor: Tensor, number: int | float) -> bool:
-    """Whether a field, which is an f64, would round the integer."""
+def _is_rounded(tensor: Tensor, number: Any) -> bool:
+    """Whether the number is an integer that a field, which is an f64, would round."""
     return tensor.dtype not in FLOATS and isinstance(number, int) \
         and abs(number) < 2 ** 63 and int(float(number)) != number
 
@@ -241,15 +236,13 @@ def negative(tensor: Tensor) -> Tensor:
 def power(base: Any, exponent: Any) -> Tensor:
     """Returns base ** exponent for floats, and for integers with a whole exponent of 1 or
     more. Other powers of integers are f32."""
-    if is_number(exponent):
-        exponent = plain(exponent)
     if not is_number(exponent):
         if is_number(base):
             tensor = as_tensor(exponent)
             base = ops.fill_like(_as_float(tensor), value=finite(base))
         a, b = pair(base, exponent)
         return binary(ops.pow, _as_float(a), _as_float(b))
-    tensor = as_tensor(base)
+    tensor, exponent = as_tensor(base), plain(exponent)
     is_small = isinstance(exponent, int) and 1 <= exponent <= 4
     if is_small and tensor.dtype in FLOATS:  # products are exact and fast
         if exponent in (2, 4):
@@ -296,8 +289,8 @@ def clamp(tensor: Tensor, low: Any = None, high: Any = None) -> Tensor:
     if all(bound is None or is_number(bound) for bound in (low, high)):
         for bound in (low, high):
             tensor = tensor if bound is None else beside_number(tensor, bound)
-    low, high = (np.asarray(bound, "i8") if is_number(bound) and _is_rounded(tensor, bound)
-                 else bound for bound in (low, high))
+    low, high = (np.asarray(bound, "i8") if _is_rounded(tensor, bound) else bound
+                 for bound in (low, high))
     if all(bound is None or isinstance(bound, (int, float)) for bound in (low, high)):
         return ops.clamp(tensor,
                          min=-math.inf if low is None else _not_nan(low),
@@ -379,11 +372,6 @@ def _mask(condition: Any) -> Tensor:
     return tensor
 
 
-def _bit(value: bool) -> Any:
-    import numpy as np
-    return np.asarray(value)
-
-
 def masked_fill(tensor: Any, mask: Any, value: Any, inverted: bool = False) -> Tensor:
     """Returns `tensor` with a number, which may be infinite, where the mask is true, or
     where it is false if `inverted`."""
@@ -391,9 +379,8 @@ def masked_fill(tensor: Any, mask: Any, value: Any, inverted: bool = False) -> T
         if as_tensor(tensor).dtype != "i1":
             trace_error("masked_fill of %s with %r: expected a number"
                         % (as_tensor(tensor), value))
-        return ops.where(*broadcast_all([
-            _mask(mask), *(pair(as_tensor(tensor), _bit(value)) if inverted
-                           else pair(_bit(value), as_tensor(tensor)))]))
+        import numpy as np
+        return where(mask, np.asarray(value), tensor)
     if not is_number(value):
         trace_error("masked_fill with %r: expected a number (aicf.where(mask, value, x) "
                     "takes tensors)" % (value,))

@@ -49,7 +49,7 @@ def predict(step: Entry, arrays: tuple[Any, ...], batch_size: int | None) -> Any
 
 def _rows_of(arrays: tuple[Any, ...]) -> int:
     shapes = [tuple(getattr(array, "shape", ())) for array in arrays]
-    if not shapes or not all(shapes) or len({shape[0] for shape in shapes}) != 1:
+    if not all(shapes) or len({shape[0] for shape in shapes}) != 1:
         raise InvalidArgumentError(
             "predict takes arrays with one common number of rows, got %s"
             % (", ".join(map(str, shapes)) or "none"))
@@ -63,7 +63,7 @@ def predictor(step: Entry, arrays: tuple[Any, ...],
     """Returns the entry that predicts. It is compiled from the step's model if there is
     none yet."""
     program, signature = step.program, step.family.root.signature
-    for entry in program.entries.values():
+    for entry in program.entries.values():  # one for other rows comes after its root
         if _predicts_for(entry.signature, signature.model):
             return entry
     if program.lowered is None:
@@ -79,9 +79,9 @@ def predictor(step: Entry, arrays: tuple[Any, ...],
         raise InvalidArgumentError(
             "%s.forward takes %d inputs (%s), got %d arrays"
             % (type(model).__name__, len(names), ", ".join(names), len(arrays)))
-    rows = batch_size or _sizes.common_rows(signature.specs) or DEFAULT_ROWS
-    if signature.resident:
-        rows = batch_size or signature.resident[1]
+    batch = signature.resident[1] if signature.resident \
+        else _sizes.common_rows(signature.specs)
+    rows = batch_size or batch or DEFAULT_ROWS
     specs = {}
     for name, array in zip(names, arrays):
         given = spec_of(array, name)
@@ -107,7 +107,6 @@ def _check_like_the_step(own: Spec | None, given: Spec, name: str) -> None:
 def _predicts_for(own: Signature, model: Module | None) -> bool:
     """Whether the entry is the model itself, or has the model and the name "predict"."""
     return (model is not None and own.model is model and not own.is_training
-            and not _sizes.split_name(own.name)[1]
             and (own.source is model or own.name == NAME))
 
 
@@ -121,14 +120,15 @@ def own_name(step: Entry, kind: str) -> str:
 def entry_of(step: Entry, kind: str, advice: str = "") -> Entry:
     """Returns the entry of a loaded program that own_name() has named. A plan does not
     say to which step the entry `kind` itself belongs. If other steps have their own, it
-    belongs to the first one."""
+    belongs to the first one that has none."""
     entries = step.program.entries
     root = step.family.root.name
     own = "%s_%s" % (kind, root)
     if own in entries:
         return entries[own]
-    others = [name for name in entries if name.startswith(kind + "_")]
-    if kind in entries and (not others or root == next(iter(entries))):
+    without = [name for name, _ in map(_sizes.split_name, entries)
+               if "%s_%s" % (kind, name) not in entries]
+    if kind in entries and (len(without) == len(entries) or root == without[0]):
         return entries[kind]
     raise FailedStateError(
         "this program is from a plan file, and %r has no entry %r; it has %s%s"

@@ -46,8 +46,6 @@ def spec(shape: Any, dtype: DType = "f32") -> Spec:
 def spec_of(value: Any, name: str) -> Spec:
     """Returns the Spec for a Spec, (shape, dtype), a shape, or an array, whose shape and
     dtype count. Raises TypeError, ValueError."""
-    if isinstance(value, Spec):
-        return value
     try:
         if hasattr(value, "shape") and hasattr(value, "dtype"):
             return spec(tuple(value.shape), value.dtype)
@@ -88,9 +86,10 @@ class Signature:
     form: str = UNKNOWN
     outputs: tuple[str, ...] = ()
     accumulate: int = 1  # batches per update; 0: an old plan does not say how many
-    #: Other names of tied parameters, and parameters that the entry does not use.
+    #: The own name of every name of a parameter or buffer (a tied one has several), and
+    #: the names of all of the model, of which the entry may use some.
     aliases: dict[str, str] = field(default_factory=dict)
-    unused: set[str] = field(default_factory=set)
+    model_names: set[str] = field(default_factory=set)
     #: Values that only the front end knows: hypers, and tables of rates.
     values: dict[str, Any] = field(default_factory=dict)
     #: What stands before "lr" and "step", if the step's optimizer is not the first.

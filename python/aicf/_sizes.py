@@ -47,26 +47,26 @@ def sized_name(name: str, rows: int) -> str:
 def split_name(name: str) -> tuple[str, int]:
     """Returns the function's name and the rows of this entry, or 0 if the name does not
     say them."""
-    root, at, rows = name.rpartition("@")
-    return (root, int(rows)) if at and root and rows.isdecimal() else (name, 0)
+    root, _, rows = name.rpartition("@")
+    return (root, int(rows)) if root and rows.isdecimal() else (name, 0)
 
 
-def other_rows(specs: Mapping[str, Spec], other: Mapping[str, Spec]) -> int | None:
+def other_rows(specs: Mapping[str, Spec], other: Mapping[str, Spec]) -> int:
     """Returns the rows of `other` if it differs from `specs` in nothing else: all inputs
-    that had the batch's leading dimension have the same new one. Else None."""
+    that had the batch's leading dimension have the same new one. Else 0."""
     before, after = batch_rows(specs), 0
     for name, own in specs.items():
         given = other.get(name)
         if given is None or len(given.shape) != len(own.shape) \
                 or given.shape[1:] != own.shape[1:]:
-            return None
+            return 0
         if given.shape != own.shape:
             if own.shape[0] != before or after not in (0, given.shape[0]):
-                return None
+                return 0
             after = given.shape[0]
     unchanged = any(own.shape and own.shape[0] == before
                     and other[name].shape == own.shape for name, own in specs.items())
-    return after if after and not unchanged and len(other) == len(specs) else None
+    return 0 if unchanged or len(other) != len(specs) else after
 
 
 def batch_rows(specs: Mapping[str, Spec]) -> int:
@@ -95,14 +95,12 @@ class Family:
         """Returns the entry for these inputs. If they differ in more than the number of
         rows, it raises `error`, which says why `root` does not take them."""
         signature = self.root.signature
-        given = dict(zip(signature.specs, args), **kwargs)
-        bound = {name: own for name, own in signature.specs.items() if "%s/%s" % (
-            self.root.name, name) in self.root.program.bound_arrays}
-        specs = _given_specs(given, signature.specs, bound)
+        own = signature.specs  # of what is not given, which the call found to be bound
+        specs = _given_specs({**own, **dict(zip(own, args)), **kwargs}, own)
         if specs == signature.specs:  # another of the family was called
             return self.root
-        rows = specs and other_rows(signature.specs, specs)
-        if not specs or not rows:
+        rows = other_rows(signature.specs, specs)
+        if not rows:
             raise error
         for name, wanted in signature.specs.items():
             if specs[name].dtype != wanted.dtype:
@@ -153,24 +151,19 @@ class Family:
             entry.bind(**{name: array})
 
 
-def _given_specs(given: Mapping[str, Any], wanted: Mapping[str, Spec],
-                 bound: Mapping[str, Spec]) -> dict[str, Spec] | None:
-    """Returns the specs of the arrays, and of bound inputs their own. None if an input is
-    missing or not an array."""
+def _given_specs(given: Mapping[str, Any], wanted: Mapping[str, Spec]) -> dict[str, Spec]:
+    """Returns the specs of arrays and Specs. None of them if one is not an array."""
     from ._signature import spec_of
     specs = {}
     for name, own in wanted.items():
-        value = given.get(name)
-        if name not in given and name in bound:
+        value = given[name]
+        if isinstance(value, (int, float)) and not own.shape:
             specs[name] = own
             continue
-        if name in given and isinstance(value, (int, float)) and not own.shape:
-            specs[name] = own
-            continue
-        if not hasattr(value, "shape") or not hasattr(value, "dtype"):
-            return None
+        if not hasattr(value, "dtype"):
+            return {}
         try:
             specs[name] = spec_of(value, name)
         except (TypeError, ValueError, AICFError):
-            return None
+            return {}
     return specs

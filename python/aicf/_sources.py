@@ -8,7 +8,6 @@ the same batches after a restart, and otherwise the reason why it may not.
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
@@ -39,9 +38,7 @@ class Source(Protocol):
 def named_arrays(data: Any, names: Sequence[str], what: str) -> dict[str, Any]:
     """Returns inputs by name, from a dict, a tuple in the inputs' order, or one array."""
     if isinstance(data, Mapping):
-        unknown = [name for name in data if name not in names]
-        missing = [name for name in names if name not in data]
-        if unknown or missing:
+        if set(data) != set(names):
             raise InvalidArgumentError(
                 "%s has the inputs %s, the step takes %s"
                 % (what, ", ".join(map(str, data)) or "none", ", ".join(names)))
@@ -63,7 +60,7 @@ def holds_arrays(data: Any) -> bool:
     if is_array(data):
         return True
     if isinstance(data, Mapping):
-        return all(map(is_array, data.values())) and bool(data)
+        return all(map(is_array, data.values()))
     return isinstance(data, tuple) and bool(data) and all(map(is_array, data))
 
 
@@ -75,6 +72,11 @@ def count_rows(arrays: Mapping[str, Any], what: str) -> int:
                                    "got %s" % (what, ", ".join(
                                        "%s: %d" % item for item in rows.items())))
     return int(next(iter(rows.values())))
+
+
+def rows_of(array: Any, rows: Any) -> Any:
+    """Returns the array's rows of these numbers. A number belongs to all rows."""
+    return array[rows] if array.shape else array
 
 
 class Arrays:
@@ -109,11 +111,8 @@ class Arrays:
         """Returns the rows. NumPy's go into one buffer for each batch size, because a
         step copies its inputs before it returns. Other arrays index themselves."""
         import numpy
-        if not isinstance(array, numpy.ndarray):
-            if type(array).__module__.partition(".")[0] == "torch":
-                import torch  # type: ignore[import-not-found,unused-ignore]
-                rows = torch.as_tensor(rows, device=array.device)
-            return array[rows]
+        if not isinstance(array, numpy.ndarray) or not array.shape:
+            return rows_of(array, rows)
         key = (name, len(rows))
         if key not in self._buffers:
             self._buffers[key] = numpy.empty((len(rows), *array.shape[1:]),
@@ -166,7 +165,7 @@ class Iterables:
             raise InvalidArgumentError(
                 "data is a %s, expected arrays, an iterable of batches, or a function "
                 "of the epoch's number that returns one" % type(data).__name__)
-        if not is_function and iter_is_self(data) and epochs > 1:
+        if iter_is_self(data) and epochs > 1:
             raise InvalidArgumentError(
                 "data is an iterator, which lasts for one epoch, but epochs is %d: "
                 "pass a list, a DataLoader, or a function of the epoch's number that "
@@ -200,10 +199,10 @@ class Iterables:
         return state
 
     def load_state(self, state: Any) -> None:
-        if state is not None and not self.has_state:
-            raise InvalidArgumentError("the checkpoint is of another kind of data than "
-                                       "a %s" % type(self.data).__name__)
         if state is not None:
+            if not self.has_state:
+                raise InvalidArgumentError("the checkpoint is of another kind of data "
+                                           "than a %s" % type(self.data).__name__)
             self.data.load_state_dict(state)
 
     def close(self) -> None:
@@ -211,7 +210,7 @@ class Iterables:
         iterator, self._iterator = self._iterator, None
         for name in ("_shutdown_workers", "close"):
             end: Callable[[], Any] | None = getattr(iterator, name, None)
-            if callable(end) and not inspect.isclass(iterator):
+            if callable(end):
                 end()
 
 
@@ -249,11 +248,12 @@ def split(arrays: Mapping[str, Any], fraction: float,
     import numpy
     rows = count_rows(arrays, "data")
     held = round(rows * fraction)
-    if not 0 < fraction < 1 or not 0 < held < rows:
+    if not 0 < held < rows:
         raise InvalidArgumentError(
             "validation is %r of %d rows, expected a fraction that leaves rows for "
             "both" % (fraction, rows))
     order = numpy.random.default_rng([seed, rows]).permutation(rows)
     train, test = numpy.sort(order[held:]), numpy.sort(order[:held])
-    return ({name: numpy.asarray(array)[train] for name, array in arrays.items()},
-            {name: numpy.asarray(array)[test] for name, array in arrays.items()})
+    hosts = {name: numpy.asarray(array) for name, array in arrays.items()}
+    return ({name: rows_of(array, train) for name, array in hosts.items()},
+            {name: rows_of(array, test) for name, array in hosts.items()})

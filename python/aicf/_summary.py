@@ -81,12 +81,12 @@ class Summary:
 
 def engineering(value: float) -> str:
     """Returns a number as text: 1234567 is "1.23 M"."""
-    power = min(max(int(math.log10(value)) // 3, 0), 5) if value >= 1 else 0
+    power = min(int(math.log10(max(value, 1))) // 3, 5)
     return "%.3g%s" % (value / 1000 ** power, ("", " k", " M", " G", " T", " P")[power])
 
 
 def size(count: int) -> str:
-    power = min((count.bit_length() - 1) // 10, 4) if count else 0
+    power = min((max(count, 1).bit_length() - 1) // 10, 4)
     return "%.3g %s" % (count / 1024 ** power, ("B", "KiB", "MiB", "GiB", "TiB")[power])
 
 
@@ -107,9 +107,8 @@ def summary(entry: Entry) -> Summary:
     costs = program.cost_analysis(entry.name)
     flops: dict[str, float] = {}
     for call in costs["by_call"]:
-        layer, at, _ = call["location"].partition(" at ")
-        if at:
-            flops[layer] = flops.get(layer, 0.0) + call["flops"]
+        layer = call["location"].partition(" at ")[0]  # outside of layers: the line
+        flops[layer] = flops.get(layer, 0.0) + call["flops"]
     owned, trainable, total = _parameters(signature.model)
     layers = [LayerSummary(path, kind, shape, owned.get(path, 0), flops.pop(path, 0.0))
               for path, kind, shape in signature.layers]

@@ -164,8 +164,7 @@ class Operators(Operand):
 
     def broadcast_to(self, *shape: Any) -> Tensor:
         """Repeats the tensor to another shape by NumPy's rule."""
-        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        return _pointwise.broadcast(self._tensor(), tuple(sizes))
+        return _pointwise.broadcast(self._tensor(), tuple(_views.sizes_of(shape)))
 
     def __getitem__(self, index: Any) -> Tensor:
         return _views.getitem(self._tensor(), index)
@@ -498,9 +497,9 @@ def matmul(left: Any, right: Any) -> Tensor:
         return as_tensor(value), False
 
     if is_array(left):
-        left = constant_beside(left, as_tensor(right).dtype)
+        left = constant_beside(left, matrix(right)[0].dtype)
     if is_array(right):
-        right = constant_beside(right, as_tensor(left).dtype)
+        right = constant_beside(right, matrix(left)[0].dtype)
     (a, trans_a), (b, trans_b) = matrix(left), matrix(right)
     for tensor in (a, b):
         if not tensor.shape:

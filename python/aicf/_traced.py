@@ -31,7 +31,7 @@ def _outputs_of(result: Any, is_step: bool) -> tuple[str, Outputs]:
     """Returns the form and the named outputs of what a function returned."""
     if isinstance(result, tuple) and len(result) == 2 \
             and isinstance(result[1], Mapping) and isinstance(result[0], Operand):
-        first = "loss" if is_step or not as_tensor(result[0]).shape else "output"
+        first = "output" if as_tensor(result[0]).shape else "loss"
         if first in result[1]:
             raise TraceError("%r is the name of the first result, so the dict after it "
                              "may not have that name" % first)
@@ -158,12 +158,11 @@ class Traced:
                 optimizer.attribute(prefix + "lr"))
             if outputs:
                 attributes["aicf.outputs"] = attribute_text(_names_text(outputs))
-            if self._optimizers:  # for the first one the compiler does the same
-                attributes["aicf.step_count"] = attribute_text(
-                    '"%sstep"' % prefix)
+            attributes["aicf.step_count"] = attribute_text('"%sstep"' % prefix)
             values = optimizer.values(prefix)
         signature = self._trace(lambda **given: loss(model, **given), loss, model,
-                                inputs, name, True, seed, attributes, is_step=True)
+                                specs_of(inputs), name, True, seed, attributes,
+                                is_step=True)
         signature.is_fixed = is_fixed
         signature.trace_again = self._as_now(model, lambda specs, sized: self.add_step(
             model, loss, optimizer, specs, name=sized, seed=seed, outputs=outputs))
@@ -200,9 +199,10 @@ class Traced:
         if not callable(function):
             raise TypeError("a %s is not a function" % type(function).__name__)
         name = entry_name(function) if name is None else name
-        takes_model = _takes_model(function, model, inputs)
+        specs = specs_of(inputs)
+        takes_model = _takes_model(function, model, specs)
         call = (lambda **given: function(model, **given)) if takes_model else function
-        signature = self._trace(call, function, model, inputs, name, training, seed,
+        signature = self._trace(call, function, model, specs, name, training, seed,
                                 {}, is_step=False, takes_model=takes_model)
         signature.is_fixed = is_fixed
         signature.trace_again = self._as_now(model, lambda specs, sized: self.add(
@@ -210,10 +210,10 @@ class Traced:
         return signature
 
     def _trace(self, call: Callable[..., Any], source: Callable[..., Any],
-               model: Module | None, inputs: Mapping[str, Any], name: str,
+               model: Module | None, specs: Mapping[str, Spec], name: str,
                training: bool, seed: int, attributes: Mapping[str, Any],
                is_step: bool, takes_model: bool = False) -> Signature:
-        specs, names = specs_of(inputs), _names_of(model)
+        names = _names_of(model)
         self._check_name(name)
         if name in {persistent for _, persistent in _persistent_of(model)}:
             raise ValueError("an entry may not be called %r: a parameter or buffer of "
@@ -241,9 +241,7 @@ class Traced:
             raise
         if model is not None:
             signature.aliases = aliases_of(model)
-            signature.unused = {
-                name for named in (model.named_parameters(), model.named_buffers())
-                for name, _ in named if name not in entry.persistent}
+            signature.model_names = {name for _, name in _persistent_of(model)}
         self._add_signature(signature, entry)
         return signature
 
@@ -315,15 +313,15 @@ def _is_fixed(shapes: str) -> bool:
 
 
 def _takes_model(function: Callable[..., Any], model: Module | None,
-                 inputs: Mapping[str, Any]) -> bool:
+                 specs: Mapping[str, Spec]) -> bool:
     """Whether the function needs the model before the inputs."""
-    if model is None or function is model or not isinstance(inputs, Mapping):
+    if model is None:
         return False
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return False
-    given = dict.fromkeys(name for name in inputs if isinstance(name, str))
+    given = dict.fromkeys(specs)
     try:
         signature.bind(**given)
         return False

@@ -103,8 +103,7 @@ def as_tensor(value: Any) -> Tensor:
     from . import _constants
     if _constants.is_array(value):
         return _constants.constant(value)
-    kind = type(value).__module__.partition(".")[0]
-    if kind in ("torch", "jax", "jaxlib", "cupy") or hasattr(value, "__dlpack__"):
+    if hasattr(value, "__dlpack__"):  # of PyTorch, JAX, CuPy, or ours
         trace_error("a %s is a value, but a step is traced without values: make it "
                     "an input, an attribute of the model (nn.Buffer(shape, dtype, "
                     "init=array)), or a NumPy array, which becomes a constant"
@@ -114,7 +113,7 @@ def as_tensor(value: Any) -> Tensor:
 
 
 def to_bool(value: Any) -> bool:
-    if isinstance(value, bool) or type(value).__name__ == "bool_":
+    if type(value).__name__ in ("bool", "bool_"):  # NumPy's had either name
         return bool(value)
     trace_error("%r: expected True or False" % (value,))
 
@@ -130,19 +129,17 @@ def to_int(value: Any) -> int:
 
 
 def to_float(value: Any) -> float:
-    if isinstance(value, Operand) or not hasattr(value, "__float__") \
-            or isinstance(value, bool):
+    if not hasattr(value, "__float__") or isinstance(value, bool):
         trace_error("%r: expected a number" % (value,))
     return float(value)
 
 
 def to_ints(value: Any) -> list[int]:
     try:
-        return [to_int(v) for v in value]
-    except TypeError as error:
-        if isinstance(error, TraceError):
-            raise
+        values = list(value)
+    except TypeError:
         trace_error("%r: expected a sequence of ints" % (value,))
+    return [to_int(v) for v in values]
 
 
 def to_elements(value: Any) -> Any:
@@ -191,7 +188,7 @@ class EntryTrace:
         self.resident: tuple[int, int] | None = None
         #: The paths of the modules whose forward() is running; and for those that have
         #: run the path, the class and the shapes of what they returned.
-        self._layers: list[str] = []
+        self._layers = [""]
         self.layers: list[tuple[str, str, str]] = []
         self._tensors: dict[str, Tensor] = {}
         self._updates: dict[str, Tensor] = {}
@@ -224,10 +221,9 @@ class EntryTrace:
                 for name in self.inputs}
 
     def hyper(self, name: str, value: float) -> Tensor:
-        if name in self.hypers:
-            return self._tensors[name]
+        tensor = self._argument(name, "hyper", (), "f32", {})
         self.hypers[name] = value
-        return self._argument(name, "hyper", (), "f32", {})
+        return tensor
 
     def of(self, owner: Persistent) -> Tensor:
         """Returns the value of a parameter or buffer at the start of the step."""
@@ -291,8 +287,8 @@ class EntryTrace:
              required: int | None = None) -> tuple[Tensor, ...]:
         slots = [self._slot(op, operand, required is None or i < required)
                  for i, operand in enumerate(operands)]
-        layer = self._layers[-1] if self._layers else ""
-        results = self.module.emit(op, slots, dict(attributes), *user_line(), layer)
+        results = self.module.emit(op, slots, dict(attributes), *user_line(),
+                                   self._layers[-1])
         for slot in slots:
             for number in slot if isinstance(slot, list) else [slot]:
                 if number is not None:
@@ -309,9 +305,8 @@ class EntryTrace:
     def map(self, function: Callable[..., Any], operands: Sequence[Tensor]) -> Tensor:
         """Returns what `function` computes from the operands, element by element."""
         slots = [self._own(operand) for operand in operands]
-        layer = self._layers[-1] if self._layers else ""
         before = dict(self._labels), list(self.nodes)
-        elements = self.module.begin_map(slots, *user_line(), layer)
+        elements = self.module.begin_map(slots, *user_line(), self._layers[-1])
         try:
             element = as_tensor(function(*(
                 self._tensor_type(self, number, tuple(shape), dtype)
@@ -361,8 +356,7 @@ class EntryTrace:
     def vid(self, tensor: Tensor) -> int:
         """Returns the label of a value, or -1. Labels count in trace order, operands
         first, as those of -aicf-number-values do."""
-        label = self._labels.get(self._own(tensor))
-        return -1 if label is None else label
+        return self._labels.get(self._own(tensor), -1)
 
     # The end
 

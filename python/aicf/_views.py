@@ -46,7 +46,7 @@ def normal_axes(tensor: Tensor, axis: Any) -> list[int]:
     return [normal_axis(tensor, axis)]
 
 
-def _sizes(given: Sequence[Any]) -> list[int]:
+def sizes_of(given: Sequence[Any]) -> list[int]:
     """Returns sizes that are given as (2, 3) or ((2, 3),), as NumPy and PyTorch take
     them."""
     if len(given) == 1 and isinstance(given[0], (tuple, list)):
@@ -59,7 +59,7 @@ def _sizes(given: Sequence[Any]) -> list[int]:
 
 def reshape(tensor: Tensor, *shape: Any) -> Tensor:
     """Returns the same elements in another shape. One size may be -1."""
-    sizes = _sizes(shape)
+    sizes = sizes_of(shape)
     if sizes.count(-1) == 1:
         known = math.prod(size for size in sizes if size != -1)
         if known > 0 and tensor.size % known == 0:
@@ -83,7 +83,7 @@ def flatten(tensor: Tensor, start: int = 0, end: int = -1) -> Tensor:
 
 def permute(tensor: Tensor, *axes: Any) -> Tensor:
     """Reorders the dimensions: dimension i of the result is dimension axes[i]."""
-    order = [normal_axis(tensor, axis) for axis in _sizes(axes)]
+    order = [normal_axis(tensor, axis) for axis in sizes_of(axes)]
     if sorted(order) != list(range(len(tensor.shape))):
         trace_error("permute%r: expected each dimension of %s once"
                     % (tuple(order), tensor))
@@ -97,11 +97,8 @@ def transpose(tensor: Tensor, *axes: Any) -> Tensor:
     dimensions, as in PyTorch. Otherwise it does what permute() does."""
     if not axes:
         return permute(tensor, *reversed(range(len(tensor.shape))))
-    if len(axes) == 2 and len(tensor.shape) != 2:
-        return swapaxes(tensor, *axes)
     if len(axes) == 2:
-        first, second = (normal_axis(tensor, axis) for axis in axes)
-        return tensor if first == second else permute(tensor, 1, 0)
+        return swapaxes(tensor, *axes)
     return permute(tensor, *axes)
 
 
@@ -198,16 +195,24 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
     return reshape(tensor, shape)
 
 
+def _count(value: Any) -> int:
+    """Returns a number of 1 or more, or else 0."""
+    try:
+        return max(to_index(value), 0)
+    except TypeError:
+        return 0
+
+
 def split(tensor: Tensor, sizes: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Splits the tensor along dimension `axis`, as PyTorch does. `sizes` is the size of
     each part, of which the last may be smaller, or a list of the sizes."""
     at = normal_axis(tensor, axis)
     whole = tensor.shape[at]
     if isinstance(sizes, (tuple, list)):
-        parts = _sizes([sizes])
+        parts = sizes_of([sizes])
     else:
-        size = to_index(sizes) if hasattr(sizes, "__index__") else 0
-        if size < 1:
+        size = _count(sizes)
+        if not size:
             trace_error("split into %r: expected an int of 1 or more, or sizes"
                         % (sizes,))
         parts = [min(size, whole - first) for first in range(0, whole, size)]
@@ -226,8 +231,8 @@ def split(tensor: Tensor, sizes: Any, axis: int = 0) -> tuple[Tensor, ...]:
 def chunk(tensor: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """Splits the tensor into at most `chunks` parts of the same size along dimension
     `axis`. The last part may be smaller."""
-    number = to_index(chunks) if hasattr(chunks, "__index__") else 0
-    if number < 1:
+    number = _count(chunks)
+    if not number:
         trace_error("%r chunks: expected an int of 1 or more" % (chunks,))
     size = tensor.shape[normal_axis(tensor, axis)]
     return split(tensor, -(-size // number), axis)

@@ -179,8 +179,7 @@ def load(path: str | os.PathLike[str], *, device: str | None = None, seed: int =
                                         tune=tune, tuning_file=tuning_file),
                       seed=seed, check_indices=check_indices)
     for name, count in (accumulate or {}).items():
-        if isinstance(count, bool) or not isinstance(count, int) \
-                or not 2 <= count < 2**31:
+        if not isinstance(count, int) or not 2 <= count < 2**31:
             raise InvalidArgumentError("accumulate[%r] is %r, expected an int from 2 "
                                        "to 2^31 - 1" % (name, count))
         program[name].signature.accumulate = plan.batches_per_update(name, count)

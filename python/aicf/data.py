@@ -67,7 +67,7 @@ class Batches:
         `size`, or a second call in the step."""
         trace = current_trace("Batches")
         tensors = [as_tensor(array) for array in arrays]
-        if not tensors or any(not t.shape for t in tensors) \
+        if any(not t.shape for t in tensors) \
                 or len({t.shape[0] for t in tensors}) != 1:
             trace_error("a batch is taken from arrays with the same number of rows, "
                         "got %s" % ", ".join(map(str, tensors)))

@@ -16,11 +16,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _views, ops
-from ._constants import is_array
 from ._dtypes import DType, check_shape, dtype_name
 from ._hints import missing, says_axis
 from ._pointwise import (FLOATS, INTEGERS, as_reducible, broadcast_all, clamp,
-                         operand_beside, where, wide)
+                         operand_beside, pair, where, wide)
 from ._tensor import Tensor
 from ._tracing import as_tensor, current_trace, to_int, trace_error
 
@@ -46,12 +45,8 @@ def _float(x: Any, what: str) -> Tensor:
 
 def _along(tensor: Tensor, axis: int, function: Any) -> Tensor:
     """Applies a function of the last dimension along dimension `axis`."""
-    at = _views.normal_axis(tensor, axis)
-    if at == len(tensor.shape) - 1:
-        result: Tensor = function(tensor)
-        return result
-    turned: Tensor = function(tensor.swapaxes(at, -1))
-    return turned.swapaxes(at, -1)
+    turned: Tensor = function(tensor.swapaxes(axis, -1))
+    return turned.swapaxes(axis, -1)
 
 
 # Activations
@@ -86,7 +81,7 @@ def prelu(x: Any, weight: Any) -> Tensor:
     slope = operand_beside(weight, tensor)
     if slope.size == 1:
         slope = slope.reshape(())
-    elif len(tensor.shape) > 2:
+    else:
         slope = slope.reshape(slope.size, *[1] * (len(tensor.shape) - 2))
     return ops.prelu(*broadcast_all([tensor, slope]))
 
@@ -202,9 +197,7 @@ def norm(x: Any, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
 def cosine_similarity(a: Any, b: Any, axis: int = 1, eps: float = 1e-8) -> Tensor:
     """sum(a · b) / (max(norm(a), eps) · max(norm(b), eps)) along dimension `axis`. The
     operands broadcast. The result is f32 for 16-bit operands."""
-    a, b = broadcast_all([
-        _float(v if not is_array(v) else operand_beside(v, as_tensor(other)),
-               "cosine_similarity") for v, other in ((a, b), (b, a))])
+    a, b = broadcast_all([_float(v, "cosine_similarity") for v in pair(a, b)])
     product = (wide(a) * wide(b)).sum(axis)
     return product / (clamp(norm(a, 2, axis), eps) * clamp(norm(b, 2, axis), eps))
 
@@ -237,9 +230,8 @@ def argmax(x: Any, axis: int | None = None, keepdim: bool = False) -> Tensor:
         index = ops.argmax(tensor.reshape(-1))
         return index.reshape([1] * len(tensor.shape)) if keepdim else index
     at = _views.normal_axis(tensor, axis)
-    last = tensor if at == len(tensor.shape) - 1 else tensor.permute(
-        [i for i in range(len(tensor.shape)) if i != at] + [at])
-    index = ops.argmax(last)
+    index = ops.argmax(tensor.permute(
+        [i for i in range(len(tensor.shape)) if i != at] + [at]))
     return index.unsqueeze(at) if keepdim else index
 
 
@@ -258,13 +250,10 @@ def top_k(x: Any, k: int, axis: int = -1) -> tuple[Tensor, Tensor]:
     if not 1 <= to_int(k) <= tensor.shape[at]:
         trace_error("k is %d, expected 1 to %d, dimension %d of %s"
                     % (k, tensor.shape[at], at, tensor))
-    rows = tensor.swapaxes(at, -1) if at != len(tensor.shape) - 1 else tensor
+    rows = tensor.swapaxes(at, -1)
     index = ops.top_k(ops.stop_gradient(rows), k=k)
-    values = ops.concat([ops.pick(rows, index[..., i]).unsqueeze(-1) for i in range(k)],
-                        axis=len(rows.shape) - 1) if k > 1 \
-        else ops.pick(rows, index[..., 0]).unsqueeze(-1)
-    return (values, index) if rows is tensor else \
-        (values.swapaxes(at, -1), index.swapaxes(at, -1))
+    values = _views.stack([ops.pick(rows, index[..., i]) for i in range(k)], -1)
+    return values.swapaxes(at, -1), index.swapaxes(at, -1)
 
 
 # Lookups
@@ -293,8 +282,7 @@ def take_along_axis(x: Any, index: Any, axis: int = -1) -> Tensor:
     if at.shape != expected:
         trace_error("the index is %s, expected the shape %s" % (at, expected))
     order = [i for i in range(len(tensor.shape)) if i != place] + [place]
-    rows = tensor if order == list(range(len(order))) else tensor.permute(order)
-    picked = ops.pick(rows, at.squeeze(place))
+    picked = ops.pick(tensor.permute(order), at.squeeze(place))
     return picked.unsqueeze(place)
 
 
@@ -340,8 +328,7 @@ def _rows(x: Tensor, shape: tuple[int, ...], what: str) -> Tensor:
     if not shape or x.shape[-len(shape):] != shape:
         trace_error("%s of %s: normalized_shape is %s, expected its last dimensions"
                     % (what, x, shape))
-    return x if len(shape) == 1 else x.reshape(
-        [*x.shape[:-len(shape)], math.prod(shape)])
+    return x.reshape([*x.shape[:-len(shape)], math.prod(shape)])
 
 
 def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None,

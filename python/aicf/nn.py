@@ -125,8 +125,7 @@ class Parameter(_Persistent):
             attributes["aicf.weight_decay"] = float(self.weight_decay)
         if self.lr_scale is not None:
             attributes["aicf.lr_scale"] = float(self.lr_scale)
-        if self.group is not None:
-            attributes["aicf.group"] = self.group
+        attributes["aicf.group"] = self.group  # None leaves it out
         if not self.requires_grad:
             attributes["aicf.frozen"] = unit()
         return attributes
@@ -214,16 +213,13 @@ class Module:
         raise NotImplementedError("%s has no forward()" % type(self).__name__)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
         error = missing("aicf.nn.Module", name, type(self))
         raise AttributeError(str(error).replace(
             "aicf.nn.Module has", "%s has" % type(self).__name__))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         trace = active_trace()
-        path = trace.names.get(id(self)) if trace is not None else None
-        if trace is None or path is None:
+        if trace is None or (path := trace.names.get(id(self))) is None:
             return self.forward(*args, **kwargs)
         with trace.layer(path):
             try:
@@ -331,13 +327,12 @@ class Module:
 
 
 def aliases_of(model: Module) -> dict[str, str]:
-    """Maps the other names of tied parameters and buffers to their own name. PyTorch's
-    state_dict has all of these names."""
+    """Maps every name of a parameter or buffer to its own name: a tied one has several.
+    PyTorch's state_dict has all of these names."""
     own = {id(value): name for named in (model.named_parameters(),
                                          model.named_buffers())
            for name, value in named}
-    return {name: own[id(value)] for name, value in model._every_name()
-            if own[id(value)] != name}
+    return {name: own[id(value)] for name, value in model._every_name()}
 
 
 def settings_of(model: Module) -> Settings:

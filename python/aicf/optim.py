@@ -21,14 +21,10 @@ __all__ = ["SGD", "Adam", "AdamW", "Constant", "Cosine", "Linear", "Lion", "Opti
            "Polynomial", "Schedule", "StepDecay", "Table", "WarmupCosine"]
 
 
-def _number(value: float, what: str, low: float, high: float = math.inf,
-            closed: bool = True) -> float:
+def _number(value: float, what: str, high: float = math.inf) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) \
-            or not (low <= value < high or closed and value == high) \
-            or not math.isfinite(value):
-        raise ValueError("%s is %r, expected a number in [%g, %g%s"
-                         % (what, value, low, high,
-                            "]" if closed and high != math.inf else ")"))
+            or not 0 <= value < high:
+        raise ValueError("%s is %r, expected a number in [0, %g)" % (what, value, high))
     return float(value)
 
 
@@ -67,7 +63,7 @@ class Constant(Schedule):
     value: float
 
     def __post_init__(self) -> None:
-        _number(self.value, "value", 0)
+        _number(self.value, "value")
 
     def attribute(self) -> str:
         return "#aicf.constant<value = %s>" % _text(float(self.value))
@@ -82,8 +78,8 @@ class Linear(Schedule):
     steps: int = 1
 
     def __post_init__(self) -> None:
-        _number(self.start, "start", 0)
-        _number(self.end, "end", 0)
+        _number(self.start, "start")
+        _number(self.end, "end")
         _count(self.steps, "steps")
 
     def attribute(self) -> str:
@@ -102,8 +98,8 @@ class WarmupCosine(Schedule):
     end: float = 0.0
 
     def __post_init__(self) -> None:
-        _number(self.peak, "peak", 0)
-        _number(self.end, "end", 0)
+        _number(self.peak, "peak")
+        _number(self.end, "end")
         _count(self.warmup, "warmup")
         _count(self.steps, "steps")
         if self.steps <= self.warmup:
@@ -127,8 +123,8 @@ class Cosine(Schedule):
     end: float = 0.0
 
     def __post_init__(self) -> None:
-        _number(self.start, "start", 0)
-        _number(self.end, "end", 0)
+        _number(self.start, "start")
+        _number(self.end, "end")
         _count(self.steps, "steps")
 
     def attribute(self) -> str:
@@ -146,9 +142,9 @@ class StepDecay(Schedule):
     every: int
 
     def __post_init__(self) -> None:
-        _number(self.start, "start", 0)
-        if _number(self.factor, "factor", 0, 1) == 0:
-            raise ValueError("factor is 0, expected a number in (0, 1]")
+        _number(self.start, "start")
+        if not 0 < _number(self.factor, "factor") <= 1:
+            raise ValueError("factor is %r, expected a number in (0, 1]" % self.factor)
         _count(self.every, "every")
 
     def attribute(self) -> str:
@@ -167,9 +163,9 @@ class Polynomial(Schedule):
     power: float = 1.0
 
     def __post_init__(self) -> None:
-        _number(self.start, "start", 0)
-        _number(self.end, "end", 0)
-        _number(self.power, "power", 0)
+        _number(self.start, "start")
+        _number(self.end, "end")
+        _number(self.power, "power")
         _count(self.steps, "steps")
 
     def attribute(self) -> str:
@@ -249,9 +245,9 @@ class Optimizer:
                 "number, a schedule (Linear, Cosine, WarmupCosine, StepDecay, "
                 "Polynomial), or aicf.optim.Table([f(i) for i in range(steps)])")
         if not isinstance(self.lr, Schedule):
-            _number(self.lr, "lr", 0)
-        _number(self.weight_decay, "weight_decay", 0)
-        _number(self.clip_norm, "clip_norm", 0)
+            _number(self.lr, "lr")
+        _number(self.weight_decay, "weight_decay")
+        _number(self.clip_norm, "clip_norm")
         _count(self.accumulate, "accumulate")
 
     def fields(self) -> dict[str, float | int | bool]:
@@ -297,7 +293,7 @@ class AdamW(Optimizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         _betas(self.betas)
-        _number(self.eps, "eps", 0)
+        _number(self.eps, "eps")
 
     def fields(self) -> dict[str, float | int | bool]:
         return {"beta1": float(self.betas[0]), "beta2": float(self.betas[1]),
@@ -331,7 +327,7 @@ class SGD(Optimizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _number(self.momentum, "momentum", 0)
+        _number(self.momentum, "momentum")
         if not isinstance(self.nesterov, bool):
             raise ValueError("nesterov is %r, expected True or False"
                              % (self.nesterov,))
@@ -363,7 +359,7 @@ def _betas(betas: tuple[float, float]) -> None:
     if not isinstance(betas, tuple) or len(betas) != 2:
         raise ValueError("betas is %r, expected two numbers" % (betas,))
     for beta in betas:
-        _number(beta, "a beta", 0, 1, closed=False)
+        _number(beta, "a beta", 1)
 
 
 def __getattr__(name: str) -> Any:

@@ -185,7 +185,6 @@ class Program:
         if signature.name in self._entries:
             return self._entries[signature.name]
         known = {t["name"] for t in self.plan.persistent()}
-        before = set(self._entries)
         try:
             lowered = self.lowered.again()
             self.executor.extend(lowered.plan)
@@ -194,9 +193,8 @@ class Program:
             raise
         self.lowered = lowered
         self._set_plan(lowered.plan, self.executor)
-        for name, each in lowered.traced.signatures.items():
-            if name not in before:  # more than one may have been traced
-                self._start(each, known)
+        for each in lowered.traced.signatures.values():
+            self._start(each, known)  # more than one may have been traced
         return self._entries[signature.name]
 
     # Values
@@ -212,8 +210,7 @@ class Program:
                 if self.lowered else ():
             owners.update(signature.persistent)
         return [t["name"] for t in self.plan.persistent()
-                if t["role"] == "param" or (t["role"] == "state" and not t["derived"]
-                                            and t["name"] in owners)]
+                if t["role"] == "param" or t["name"] in owners]
 
     def state_dict(self, optimizer: bool = False) -> dict[str, Any]:
         """Returns parameters and buffers as NumPy arrays, by PyTorch's names. With
@@ -271,11 +268,11 @@ class Program:
                                                               list[str]]:
         """Values by the program's names, and the names that nobody knows."""
         aliases: dict[str, str] = {}
-        unused: set[str] = set()
+        ours: set[str] = set()  # the entries may use some of them only
         for signature in self.lowered.traced.signatures.values() \
                 if self.lowered else ():
             aliases.update(signature.aliases)
-            unused |= signature.unused
+            ours |= signature.model_names
         known = set(self._tensors("param", "state"))
         values: dict[str, Any] = {}
         unknown = []
@@ -284,7 +281,7 @@ class Program:
             if own in known:
                 if own == name or own not in state:
                     values[own] = value
-            elif own not in unused:
+            elif own not in ours:
                 unknown.append(name)
         return values, unknown
 
@@ -343,7 +340,7 @@ class Program:
 
         Returns: how many batches it forgot.
         """
-        families = {e.family for e in self._entries.values() if e.family.batch}
+        families = {e.family for e in self._entries.values()}
         return sum(family.root.discard_update() for family in families)
 
     def set(self, name: str, value: Any) -> None:
@@ -484,12 +481,11 @@ class Entry:
         self._runners = tuple(_runtime.Runner(program.executor, n) for n in names)
         self._outputs = tuple(self._runners[0].outputs)
         self._is_packed = self.signature.form != "tensor" or len(self._outputs) > 1
-        order = tuple(self._runners[0].inputs)
-        for name, array in program.bound_arrays.items():
-            head, _, tail = name.partition("/")
-            if head == self.name and tail in order:
+        for name in self._runners[0].inputs:
+            array = program.bound_arrays.get("%s/%s" % (self.name, name))
+            if array is not None:
                 for runner in self._runners:
-                    runner.bind(tail, array)
+                    runner.bind(name, array)
         return self._runners
 
     def _ensure_runners(self) -> None:
@@ -499,9 +495,8 @@ class Entry:
     def _next(self) -> Any:
         """The runner of this call: all but the last batch of an update only add."""
         runners = self._runners or self._prepare()
-        if len(runners) == 1:
-            return runners[0]
-        return runners[self.family.batch != self.signature.accumulate - 1]
+        is_last = self.family.batch == self.signature.accumulate - 1
+        return runners[0 if is_last else 1]
 
     def _unpack(self, values: Any) -> Any:
         return self.signature.pack(values if isinstance(values, tuple) else (values,),
@@ -560,9 +555,8 @@ class Entry:
         return _predict.predict(self, arrays, batch_size)
 
     def _count(self) -> None:
-        if len(self._runners) > 1:
-            family = self.family
-            family.batch = (family.batch + 1) % self.signature.accumulate
+        family = self.family
+        family.batch = (family.batch + 1) % self.signature.accumulate
 
     def run(self, n: int = 1, *, steps_per_launch: int = 1) -> Any:
         """Runs the entry `n` times with the inputs that are written or bound.

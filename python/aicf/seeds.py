@@ -153,15 +153,16 @@ class ModelBuilder:
         """Ends the function and returns its IR. With an optimizer, the compiler adds the
         gradients and the updates."""
         attributes: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         if optimizer is not None:
             attributes["aicf.optimizer"] = attribute_text(optimizer.attribute())
+            values = optimizer.values("")
         with self._open():
             self._trace.finish(self._outputs, attributes)
         self._is_built = True
         signature = Signature(self._trace.name, {
-            name: Spec(*type) for name, type in self._trace.input_types().items()})
-        if optimizer is not None and isinstance(optimizer.lr, (int, float)):
-            signature.values["lr"] = float(optimizer.lr)
+            name: Spec(*type) for name, type in self._trace.input_types().items()},
+            values=values)
         self._traced._add_signature(signature, self._trace)
         return self._traced
 

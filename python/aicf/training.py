@@ -52,12 +52,14 @@ class Totals:
         #: For each name the sum, and the rows of the batches that had it.
         self.sums: dict[str, list[float]] = {}
         self._pending: list[tuple[dict[str, Any], int]] = []
+        self._last_loss: Any = math.nan
 
     def add(self, result: Any, rows: int) -> None:
         values = {"loss": result}
         if isinstance(result, tuple):
             values = {"loss": result[0], **result[1]}
         self._pending.append((values, rows))
+        self._last_loss = values["loss"]
         if len(self._pending) >= 256:
             self.flush()
 
@@ -76,10 +78,6 @@ class Totals:
         self._pending.clear()
 
     @property
-    def is_empty(self) -> bool:
-        return not self.sums and not self._pending
-
-    @property
     def is_finite(self) -> bool:
         self.flush()
         return all(math.isfinite(total) for total, _ in self.sums.values())
@@ -90,8 +88,7 @@ class Totals:
 
     def last_loss(self) -> float:
         """Returns the loss of the last batch, and waits for it."""
-        values = self._pending[-1][0] if self._pending else {}
-        return float(values["loss"]) if values else math.nan
+        return float(self._last_loss)
 
     def means(self, prefix: str = "") -> dict[str, float]:
         self.flush()
@@ -310,8 +307,8 @@ def _resident(step: Entry, data: Any, batch_size: int | None,
     signature = step.family.root.signature
     rows, size = signature.resident or (0, 1)
     if batch_size not in (None, size):
-        raise InvalidArgumentError("batch_size is %d, but the step takes its batches "
-                                   "of %d rows itself" % (batch_size or 0, size))
+        raise InvalidArgumentError("batch_size is %s, but the step takes its batches "
+                                   "of %d rows itself" % (batch_size, size))
     if data is not None:
         step.write(**_sources.named_arrays(data, signature.inputs, "data"))
     number = batches or rows // size
@@ -357,14 +354,13 @@ class _Validator:
 
     def _compile(self, batch: Mapping[str, Any]) -> Entry:
         program, signature = self.step.program, self.step.family.root.signature
+        if program.lowered is None:
+            return _predict.entry_of(self.step, EVALUATE)
         for known in program.entries.values():
             own = known.signature
             if own.source == signature.source and own.model is signature.model \
-                    and not own.is_training and not _sizes.split_name(own.name)[1] \
-                    and own.name.startswith(EVALUATE) and own.source is not None:
+                    and not own.is_training and own.name.startswith(EVALUATE):
                 return known
-        if program.lowered is None:
-            return _predict.entry_of(self.step, EVALUATE)
         if signature.resident:
             raise InvalidArgumentError(
                 "%r takes its batches on the device, so it cannot be evaluated on other "
@@ -376,12 +372,12 @@ class _Validator:
                             name=_predict.own_name(self.step, EVALUATE))
 
     def _of_predictions(self) -> dict[str, float]:
-        if not self.functions or self.arrays is None:
+        if not self.functions:
             return {}
+        assert self.arrays is not None  # because there are functions
         model = self.step.family.root.signature.model
-        taken = _predict.forward_inputs(model) if model else []
-        if not model:  # a loaded plan: what its entry takes
-            taken = list(_predict.entry_of(self.step, _predict.NAME).signature.inputs)
+        taken = _predict.forward_inputs(model) if model else list(  # of a loaded plan
+            _predict.entry_of(self.step, _predict.NAME).signature.inputs)
         if not set(taken) <= set(self.arrays):  # by position, as the model is called
             taken = list(self.arrays)[:len(taken)]
         import numpy
@@ -422,7 +418,7 @@ class _Loop:
             callback.on_fit_begin(run)
         while run.epoch < run.epochs and not run.history.stopped:
             self._train_epoch()
-            if run.position and not self.interrupt.is_pressed:
+            if not self.interrupt.is_pressed:
                 self._end_epoch()
             if self.interrupt.is_pressed:
                 self._save("last")
@@ -517,8 +513,7 @@ class _Loop:
                     shown = time.monotonic()
                     bar.set_postfix(loss="%.4g" % totals.last_loss(), refresh=False)
             yield count
-            if not self.totals.is_empty:
-                bar.set_postfix({n: "%.4g" % v for n, v in self.totals.means().items()})
+            bar.set_postfix({n: "%.4g" % v for n, v in self.totals.means().items()})
 
     # Checkpoints and the log
 

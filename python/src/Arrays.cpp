@@ -39,7 +39,7 @@ StatusOr<std::shared_ptr<void>>
 MemoryPool::allocate(uint64_t bytes,
                      std::shared_ptr<std::atomic<bool>> isShared) {
   void *block = nullptr;
-  if (!device->isCPU()) {
+  { // on the CPU nothing is idle
     std::lock_guard<std::mutex> lock(mutex);
     std::vector<void *> &blocks = idle[bytes];
     if (!blocks.empty()) {
@@ -58,7 +58,7 @@ MemoryPool::allocate(uint64_t bytes,
   }
   return std::shared_ptr<void>(
       block, [pool = shared_from_this(), bytes, isShared](void *unused) {
-        if (pool->device->isCPU() || (isShared && isShared->load()))
+        if (pool->device->isCPU() || isShared->load())
           return pool->device->device->deallocate(unused);
         std::lock_guard<std::mutex> lock(pool->mutex);
         pool->idle[bytes].push_back(unused);
@@ -96,8 +96,7 @@ Status ArrayData::synchronize() {
   std::lock_guard<std::mutex> lock(handle->mutex);
   AICF_RETURN_IF_ERROR(detach());
   std::lock_guard<std::mutex> guard(mutex);
-  if (writer.lock())
-    AICF_RETURN_IF_ERROR(handle->executor->sync());
+  AICF_RETURN_IF_ERROR(handle->executor->sync());
   writer.reset();
   return {};
 }
@@ -297,10 +296,8 @@ static bool importNumber(nb::handle object, const TensorDesc &expected,
   if (overflow || (is32 && value != int32_t(value)))
     fail(StatusCode::InvalidArgument, what, " is too large for ",
          nameOf(expected.dtype));
-  int32_t narrow = int32_t(value);
-  int64_t wide = value;
-  std::memcpy(argument.scalar, is32 ? static_cast<void *>(&narrow) : &wide,
-              is32 ? 4 : 8);
+  static_assert(sizeof(value) == sizeof(argument.scalar));
+  std::memcpy(argument.scalar, &value, sizeof(value)); // i32: the first half
   return true;
 }
 
@@ -308,7 +305,8 @@ static bool importNumber(nb::handle object, const TensorDesc &expected,
 static bool importOwn(nb::handle object, const DeviceHandle &device,
                       const std::string &what, Argument &argument) {
   Array *array = nullptr;
-  if (!nb::try_cast(object, array) || !array)
+  (void)nb::try_cast(object, array);
+  if (!array)
     return false;
   if (array->data->device->name() != device.name() &&
       !array->data->device->isCPU())
@@ -339,13 +337,8 @@ static void checkDesc(const TensorDesc &expected, const std::string &what,
 void importAny(nb::handle object, const DeviceHandle &device,
                void *nativeStream, Access access, const std::string &what,
                Argument &argument) {
-  if (importOwn(object, device, what, argument)) {
-    if (access == Access::Write && argument.space == MemorySpace::Host &&
-        !device.isCPU())
-      fail(StatusCode::InvalidArgument, what, " is on the host, expected ",
-           device.name());
+  if (importOwn(object, device, what, argument))
     return;
-  }
   auto [view, dtype] = viewOf(object, nativeStream, access, what);
   if (!dtype)
     fail(StatusCode::DTypeMismatch, what, " is ", describe(view.dtype()),
@@ -363,10 +356,8 @@ void importAny(nb::handle object, const DeviceHandle &device,
 /// What the user may call an array: input "labels" is `labels`.
 static std::string variableOf(const std::string &what) {
   size_t first = what.find('"'), last = what.rfind('"');
-  if (first == last)
-    return "x";
   std::string name = what.substr(first + 1, last - first - 1);
-  bool isName = !name.empty() && !std::isdigit(uint8_t(name[0]));
+  bool isName = !std::isdigit(uint8_t(name[0]));
   for (char c : name)
     isName &= std::isalnum(uint8_t(c)) || c == '_';
   return isName ? name : "x";
@@ -424,15 +415,12 @@ std::shared_ptr<void> hostCopy(const Array &array) {
     return array.values();
   nb::gil_scoped_release release;
   check(data.synchronize());
-  auto host =
-      std::shared_ptr<void>(std::malloc(data.desc.spanBytes()), std::free);
-  if (!host)
-    fail(StatusCode::DeviceError, "out of host memory");
+  std::shared_ptr<uint8_t[]> host(new uint8_t[data.desc.spanBytes()]);
   std::lock_guard<std::mutex> lock(data.device->mutex);
   check(data.device->device->copyToHost(*data.device->stream, host.get(),
                                         data.memory.get(),
                                         data.desc.spanBytes()));
-  return host;
+  return {host, host.get()};
 }
 
 nb::capsule ownerOf(std::shared_ptr<void> memory) {
@@ -487,8 +475,6 @@ nb::object dlpack(Array &array, nb::kwargs kwargs) {
       data.device->isCPU() ? nb::device::cpu::value : nb::device::cuda::value;
   nb::object view = exportArray<nb::array_api>(
       data.desc, array.values(), data.desc.dtype, type, data.device->ordinal);
-  if (kwargs.contains("stream"))
-    nb::del(kwargs["stream"]); // nothing is left to wait for
   return view.attr("__dlpack__")(**kwargs);
 }
 
@@ -524,7 +510,8 @@ nb::object hostValues(Array &array) {
 /// What stands for an array in an expression: a number for a 0-d one.
 nb::object operand(nb::handle object) {
   Array *array = nullptr;
-  if (!nb::try_cast(object, array) || !array)
+  (void)nb::try_cast(object, array);
+  if (!array)
     return nb::borrow(object);
   return array->data->desc.rank == 0 ? item(*array) : hostValues(*array);
 }
@@ -547,15 +534,12 @@ std::string repr(Array &array) {
 template <int op> nb::object compare(nb::handle self, nb::handle other) {
   auto valueOf = [](nb::handle object) {
     Array *own = nullptr;
-    bool isOne =
-        nb::try_cast(object, own) && own && own->data->desc.elements() == 1;
+    (void)nb::try_cast(object, own);
+    bool isOne = own && own->data->desc.elements() == 1;
     return isOne ? item(*own) : operand(object);
   };
-  nb::object result = nb::steal(
+  return nb::steal( // nothing where Python has raised
       PyObject_RichCompare(valueOf(self).ptr(), valueOf(other).ptr(), op));
-  if (!result.is_valid())
-    throw nb::python_error();
-  return result;
 }
 
 /// One of Python's arithmetic functions, of numbers or NumPy's arrays.
@@ -563,11 +547,7 @@ using NumberFunction = PyObject *(*)(PyObject *, PyObject *);
 
 template <NumberFunction function>
 nb::object compute(nb::handle left, nb::handle right) {
-  nb::object result =
-      nb::steal(function(operand(left).ptr(), operand(right).ptr()));
-  if (!result.is_valid())
-    throw nb::python_error();
-  return result;
+  return nb::steal(function(operand(left).ptr(), operand(right).ptr()));
 }
 
 PyObject *power(PyObject *base, PyObject *exponent) {
@@ -576,10 +556,7 @@ PyObject *power(PyObject *base, PyObject *exponent) {
 
 template <PyObject *(*function)(PyObject *)>
 nb::object computeOne(nb::handle self) {
-  nb::object result = nb::steal(function(operand(self).ptr()));
-  if (!result.is_valid())
-    throw nb::python_error();
-  return result;
+  return nb::steal(function(operand(self).ptr()));
 }
 
 /// What to use instead of a name of PyTorch's or NumPy's that is not there.

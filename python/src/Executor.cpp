@@ -40,8 +40,6 @@ std::string quoted(const std::string &name) { return "\"" + name + "\""; }
 bool isWritten(const Plan &plan, const TensorInfo &tensor) {
   if (tensor.role == Role::Output)
     return true;
-  if (segmentOf(tensor.role) != Segment::Persistent)
-    return false;
   for (const PlanEntry &entry : plan.entries)
     for (const PlanCall &call : entry.calls)
       for (uint32_t value : call.outs)

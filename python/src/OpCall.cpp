@@ -76,14 +76,12 @@ std::vector<uint8_t> encodeFields(OpKind kind, nb::dict given,
                                   const std::vector<TensorDesc> &operands) {
   const OpInfo &info = infoOf(kind);
   std::vector<uint8_t> blob(info.attrBytes);
-  size_t used = 0;
   for (size_t i = 0; i < info.numFields; ++i) {
     const FieldInfo &field = info.fields[i];
     std::string name(field.name), what = std::string(info.name) + ": " + name;
     FieldValue value;
     if (given.contains(name.c_str())) {
       value = readField(field, given[name.c_str()], what);
-      ++used;
     } else {
       auto standard = fieldDefault(kind, i, operands);
       if (!standard)
@@ -93,8 +91,6 @@ std::vector<uint8_t> encodeFields(OpKind kind, nb::dict given,
     }
     encodeField(field, value, blob);
   }
-  if (used == given.size())
-    return blob;
   for (auto [key, unused] : given) {
     std::string name = nb::cast<std::string>(nb::str(key));
     bool isKnown = false;
@@ -105,6 +101,18 @@ std::vector<uint8_t> encodeFields(OpKind kind, nb::dict given,
            "\"");
   }
   return blob;
+}
+
+TensorView importOne(nb::handle array, DeviceHandle &device, void *nativeStream,
+                     Access access, const std::string &name,
+                     std::vector<Owner> &owners) {
+  Argument argument;
+  importAny(array, device, nativeStream, access, name, argument);
+  if ((argument.space == MemorySpace::Host) != device.isCPU())
+    fail(StatusCode::InvalidArgument, name, " is on the host, expected ",
+         device.name());
+  owners.push_back(std::move(argument.owner));
+  return {const_cast<void *>(argument.data), argument.desc};
 }
 
 std::vector<TensorView> importList(nb::sequence arrays, DeviceHandle &device,
@@ -119,13 +127,8 @@ std::vector<TensorView> importList(nb::sequence arrays, DeviceHandle &device,
       views.push_back({nullptr, TensorDesc::absent()});
       continue;
     }
-    Argument argument;
-    importAny(array, device, nativeStream, access, name, argument);
-    if ((argument.space == MemorySpace::Host) != device.isCPU())
-      fail(StatusCode::InvalidArgument, name, " is on the host, expected ",
-           device.name());
-    owners.push_back(std::move(argument.owner));
-    views.push_back({const_cast<void *>(argument.data), argument.desc});
+    views.push_back(
+        importOne(array, device, nativeStream, access, name, owners));
   }
   return views;
 }
@@ -146,13 +149,9 @@ void callOp(const std::string &name, nb::sequence ins, nb::sequence outs,
   auto results = importList(outs, *device, native, Access::Write,
                             (name + ": result").c_str(), owners);
   TensorView scratch;
-  if (!workspace.is_none()) {
-    Argument argument;
-    importAny(workspace, *device, native, Access::Write, name + ": workspace",
-              argument);
-    scratch = {const_cast<void *>(argument.data), argument.desc};
-    owners.push_back(std::move(argument.owner));
-  }
+  if (!workspace.is_none())
+    scratch = importOne(workspace, *device, native, Access::Write,
+                        name + ": workspace", owners);
   std::vector<TensorDesc> descs;
   for (const TensorView &view : operands)
     descs.push_back(view.desc);

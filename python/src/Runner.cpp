@@ -68,10 +68,10 @@ public:
   /// bound.
   nb::object call(nb::args args, nb::kwargs kwargs) {
     bool isEmpty = args.size() == 0 && kwargs.size() == 0;
-    std::vector<nb::handle> given(isEmpty ? 0 : inputs.size());
+    std::vector<nb::handle> given(inputs.size());
     if (!isEmpty)
       readArguments(args, kwargs, given);
-    std::vector<Argument> arguments(isEmpty ? 0 : inputs.size());
+    std::vector<Argument> arguments(inputs.size());
     bool isRead = false; // others' memory, by copies that have only begun
     for (size_t i = 0; i < arguments.size(); ++i)
       if (given[i]) {
@@ -176,23 +176,21 @@ private:
            inputs.size(), " inputs, got ", args.size());
     for (size_t i = 0; i < args.size(); ++i)
       given[i] = args[i];
-    if (kwargs.size() > 0)
-      for (auto [name, value] : kwargs) {
-        size_t i = findInput(nb::cast<std::string>(name));
-        if (given[i])
-          fail(StatusCode::InvalidArgument, "input \"", inputs[i].name,
-               "\" is given twice");
-        given[i] = value;
-      }
+    for (auto [name, value] : kwargs) {
+      size_t i = findInput(nb::cast<std::string>(name));
+      if (given[i])
+        fail(StatusCode::InvalidArgument, "input \"", inputs[i].name,
+             "\" is given twice");
+      given[i] = value;
+    }
     for (size_t i = 0; i < inputs.size(); ++i)
       if (given[i] && inputs[i].isBound)
         fail(StatusCode::InvalidArgument, "input \"", inputs[i].name,
              "\" is bound to an array: write into that, or bind another");
-    if (args.size() + kwargs.size() > 0)
-      for (size_t i = 0; i < inputs.size(); ++i)
-        if (!given[i] && !inputs[i].isBound)
-          fail(StatusCode::InvalidArgument, "input \"", inputs[i].name,
-               "\" is missing");
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (!given[i] && !inputs[i].isBound)
+        fail(StatusCode::InvalidArgument, "input \"", inputs[i].name,
+             "\" is missing");
   }
 
   void importInput(size_t i, nb::handle object, Argument &argument) const {

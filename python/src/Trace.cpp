@@ -139,6 +139,13 @@ struct TracedModule::Impl {
             nameOfType(type.getElementType())};
   }
 
+  /// Between begin and end of a function; else a diagnostic says so.
+  bool checkOpen(Location location) {
+    if (!function)
+      emitError(location) << "no function is open";
+    return bool(function);
+  }
+
   /// Where ops are added: the function, or the map.
   Block &block() { return map.body ? *map.body : function.front(); }
 
@@ -310,7 +317,7 @@ TracedModule::addArgument(const std::vector<int64_t> &shape,
   Collector collector(impl->context, diagnostics);
   Location location = impl->locationOf(where);
   Type element = impl->parseDType(dtype, location);
-  if (!element || !impl->function)
+  if (!element || !impl->checkOpen(location))
     return std::nullopt;
   for (int64_t dim : shape)
     if (dim < 1) {
@@ -334,10 +341,12 @@ TracedModule::emit(const std::string &op,
   Collector collector(impl->context, diagnostics);
   Location location = impl->locationOf(where);
   auto name = RegisteredOperationName::lookup(op, impl->context);
-  if (!name || !impl->function) {
+  if (!name) {
     emitError(location) << "there is no op \"" << op << "\"";
     return std::nullopt;
   }
+  if (!impl->checkOpen(location))
+    return std::nullopt;
   SmallVector<Value> values;
   SmallVector<int32_t> sizes;
   auto converted = impl->convertAll(attributes, location);
@@ -382,6 +391,8 @@ TracedModule::beginMap(const std::vector<size_t> &operands,
   Location location = impl->locationOf(where);
   SmallVector<Value> values;
   SmallVector<int32_t> sizes;
+  if (!impl->checkOpen(location))
+    return std::nullopt;
   if (impl->map.body) {
     emitError(location) << "a map inside a map is not possible";
     return std::nullopt;
@@ -405,8 +416,11 @@ std::optional<TracedValue> TracedModule::endMap(size_t element,
   Collector collector(impl->context, diagnostics);
   SmallVector<Value> values;
   SmallVector<int32_t> sizes;
-  if (!impl->map.body ||
-      !impl->addOperands({element}, *impl->map.location, values, sizes))
+  if (!impl->map.body) {
+    emitError(UnknownLoc::get(impl->context)) << "no map is open";
+    return std::nullopt;
+  }
+  if (!impl->addOperands({element}, *impl->map.location, values, sizes))
     return std::nullopt;
   std::unique_ptr<Block> body = std::move(impl->map.body);
   OpBuilder builder = OpBuilder::atBlockEnd(&impl->function.front());
@@ -420,25 +434,28 @@ std::optional<TracedValue> TracedModule::endMap(size_t element,
 
 void TracedModule::abandonMap() {
   std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
-  if (impl->map.body)
-    impl->finishedMaps.push_back(std::move(impl->map.body));
+  impl->finishedMaps.push_back(std::move(impl->map.body)); // null where none is
 }
 
 bool TracedModule::endFunction(const std::vector<TracedResult> &results,
                                const Attributes &attributes,
                                Diagnostics &diagnostics) {
-  if (!impl->function)
-    return false;
   std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
   Collector collector(impl->context, diagnostics);
+  if (!impl->checkOpen(UnknownLoc::get(impl->context)))
+    return false;
   Location location = impl->function.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(&impl->function.front());
   SmallVector<Value> returned;
   SmallVector<DictionaryAttr> resultAttributes;
   for (const TracedResult &result : results) {
     auto converted = impl->convertAll(result.attributes, location);
-    if (!converted || result.value >= impl->values.size())
+    if (!converted)
       return false;
+    if (result.value >= impl->values.size()) {
+      emitError(location) << "there is no value " << result.value;
+      return false;
+    }
     returned.push_back(impl->values[result.value]);
     resultAttributes.push_back(converted->getDictionary(impl->context));
   }
@@ -520,10 +537,8 @@ TracedModule::lower(const std::string &options, const std::string &math,
                               stage == Stage::AICF     ? LoweredTo::AICF
                               : stage == Stage::AICFRT ? LoweredTo::AICFRT
                                                        : LoweredTo::Plan);
-  bool ok = succeeded(pm.run(*lowered->impl->module)) &&
-            succeeded(verify(*lowered->impl->module));
-  if (remarks)
-    context->setRemarkEngine(nullptr);
+  bool ok = succeeded(pm.run(*lowered->impl->module));
+  context->setRemarkEngine(nullptr);
   return ok ? std::move(lowered) : nullptr;
 }
 

@@ -154,6 +154,122 @@ def test_bound_memory_is_not_shared():
     step(X, LABELS)
 
 
+def test_what_is_only_read_may_share_memory():
+    entry = aicf.compile(lambda a, b: a + b, {"a": aicf.spec((3,)), "b": aicf.spec((3,))})
+    both = np.ones(3, np.float32)
+    both.setflags(write=False)
+    entry.bind(a=both, b=both)
+    assert entry().tolist() == [2, 2, 2]
+    predict = aicf.compile(Mlp(), {"x": INPUTS["x"]})
+    weight = np.zeros((10, 32), np.float32)
+    weight.setflags(write=False)
+    predict.program.bind("fc1.weight", weight)  # no entry writes it
+    step = make_step()
+    mine = np.zeros((16, 64), np.float32)
+    step.bind(x=mine)
+    with pytest.raises(aicf.AICFError, match="would share memory, and a step writes one"):
+        step.program.bind("fc1.weight", mine.ravel()[:320].reshape(10, 32))
+    own = np.zeros((10, 32), np.float32)
+    step.program.bind("fc1.weight", own)
+    step.program.bind("fc1.weight", own)  # again: it shares with none but itself
+    with pytest.raises(aicf.AICFError, match="would share memory"):
+        step.bind(x=np.lib.stride_tricks.as_strided(own, (16, 64), (256, 4)))
+    loss = np.zeros((), np.float32)
+    loss.setflags(write=False)
+    with pytest.raises(aicf.AICFError, match="is written, but the array is read-only"):
+        step.program.executor.bind("train_step/loss", loss)
+
+
+def test_what_was_written_is_what_a_call_takes():
+    step, other = make_step(), make_step()
+    step.write(x=X, labels=LABELS)
+    assert float(step()) == float(other(X, LABELS))
+    assert float(step()) == float(other(X, LABELS))
+
+
+def test_an_entry_without_inputs():
+    entry = aicf.compile(lambda: aicf.functional.one_hot(np.array([1, 0]), 2) * 2, {})
+    assert entry().tolist() == [[0, 2], [2, 0]]
+    with pytest.raises(aicf.AICFError, match='no input "x"; the inputs are none'):
+        entry(x=X)
+    with pytest.raises(aicf.AICFError, match="takes 0 inputs, got 1"):
+        entry(X)
+
+
+def test_names_that_a_plan_does_not_have():
+    plan = make_step().program.plan
+    for ask in (plan.output_form, plan.io):
+        with pytest.raises(aicf.AICFError, match='the plan has no entry "nothing"'):
+            ask("nothing")
+    executor = make_step().program.executor
+    with pytest.raises(aicf.AICFError, match='the plan has no entry "nothing"'):
+        aicf._runtime.Runner(executor, "nothing")
+    with pytest.raises(aicf.AICFError, match='"fc0.bias" has no row 32: it has 32 rows'):
+        executor.zero_row("fc0.bias", 32)
+    with pytest.raises(aicf.AICFError, match='"lr" has no row 0: it has 0 rows'):
+        executor.zero_row("lr", 0)
+    executor.write("fc0.weight", np.ones((32, 64), np.float32))
+    executor.zero_row("fc0.weight", 31)
+    assert executor.read("fc0.weight").numpy().sum(1).tolist() == [64] * 31 + [0]
+
+
+@pytest.mark.parametrize("kind, attrs, error, message", [
+    ("scale", {"factor": "2"}, TypeError, "scale: factor is not a number"),
+    ("scale", {"factor": 10**400}, OverflowError, "too large"),
+    ("scale", {}, ValueError, "scale: factor is missing, and it has no default"),
+    ("scale", {"factor": 2, "other": 1}, ValueError, 'scale has no attr "other"'),
+    ("scale", {"other": 1}, ValueError, "scale: factor is missing"),
+    ("reduce_sum", {"axis": 1.0}, TypeError, "reduce_sum: axis is not an int"),
+    ("reduce_sum", {"axis": 2**70}, ValueError, "axis does not fit into 64 bits"),
+    ("nothing", {}, ValueError, 'no primitive is called "nothing"'),
+    ("", {}, ValueError, 'no primitive is called ""')])
+def test_fields_of_primitives(kind, attrs, error, message):
+    with pytest.raises(error, match=message):
+        aicf.op_call(kind, [X], [np.zeros_like(X)], attrs)
+    y = np.zeros_like(X)
+    aicf.op_call("scale", [X], [y], {"factor": 2})  # an int is a number, too
+    np.testing.assert_array_equal(y, 2 * X)
+
+
+def test_streams_and_graphs_belong_to_a_device():
+    one, other = aicf.device("cpu", threads=1), aicf.device("cpu", threads=2)
+    stream, y = aicf.graph_stream(one), np.zeros_like(X)
+    with pytest.raises(aicf.AICFError, match="the stream belongs to another device"):
+        aicf.op_call("relu", [X], [y], stream=stream, device=other)
+    x = X.copy()
+    alive = weakref.ref(x)
+    aicf.graph_begin(stream)
+    aicf.op_call("relu", [x], [y], stream=stream)
+    graph = aicf.graph_end(stream)
+    assert not y.any() and (graph.num_calls, graph.num_nodes) == (1, 1)
+    del x
+    gc.collect()
+    assert alive() is not None  # the graph reads it
+    aicf.graph_launch(graph, stream)
+    np.testing.assert_array_equal(y, np.maximum(X, 0))
+    with pytest.raises(aicf.AICFError, match="belong to different device objects"):
+        aicf.graph_launch(graph, aicf.graph_stream(other))
+    aicf.graph_reset(graph)
+    aicf.graph_reset(graph)
+    assert (graph.num_calls, graph.num_nodes) == (0, 0) and alive() is None
+    with pytest.raises(aicf.AICFError, match="the graph was reset"):
+        aicf.graph_launch(graph, stream)
+    a = X.copy()
+    alone = weakref.ref(a)
+    aicf.op_call("relu", [a], [y], stream=stream)  # it does not record, and runs
+    del a
+    gc.collect()
+    assert alone() is None
+
+
+def test_a_workspace_is_given_where_one_is_asked_for():
+    aicf.op_call("relu", [X], [np.zeros_like(X)], workspace=aicf.zeros(64, "i32"))
+    frozen = np.zeros(64, np.int32)
+    frozen.setflags(write=False)
+    with pytest.raises(aicf.AICFError, match="workspace is written, but the array is"):
+        aicf.op_call("relu", [X], [np.zeros_like(X)], workspace=frozen)
+
+
 def test_a_bound_array_lives_as_long_as_it_is_bound():
     step = make_step()
     x = X.copy()

@@ -3,6 +3,7 @@
 """Compiled steps: values against NumPy, stages, sharing, state, files."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ from conftest import (BINARY, INPUTS, PROGRAM_ENV, Mlp, cross_entropy, make_batc
 
 import aicf
 from aicf import nn
+from aicf._signature import Signature, own_outputs
 
 F64 = {"x": aicf.spec((16, 64), "f64"), "labels": aicf.spec((16,), "i32")}
 
@@ -487,6 +489,20 @@ def test_values_that_the_compiler_keeps(batch):
     assert len(program.entries) == 2
 
 
+@pytest.mark.parametrize("form, names, result", [
+    ("unknown", ["a"], 0), ("unknown", ["output0", "a"], (0, 1)),  # of an old plan
+    ("tensor", ["output"], 0), ("tensor", ["output", "grad:p"], (0, {"grad:p": 1})),
+    ("tuple", ["output0"], (0,)), ("tuple", ["output0", "output1"], (0, 1)),
+    ("tuple", ["output0", "output1", "grad:p"], ((0, 1), {"grad:p": 2})),
+    ("dict", ["a", "grad:p"], {"a": 0, "grad:p": 1}),
+    ("tensor_and_dict", ["loss", "a", "grad:p"], (0, {"a": 1, "grad:p": 2})),
+])
+def test_what_a_plan_says_is_what_a_call_returns(form, names, result):
+    """Values that the compiler keeps come after what the function returned."""
+    signature = Signature("f", form=form, outputs=own_outputs(form, names))
+    assert signature.pack(range(len(names)), names) == result
+
+
 # Stages
 
 def test_stages():
@@ -653,7 +669,9 @@ def test_wrong_arguments_are_named(batch, tmp_path, capfd):
              "steps_per_launch is 4294967296"),
             (lambda: step.load_weights(weights), aicf.errors.InvalidFileError,
              "x.pt' is not a safetensors file"),
-            (lambda: make_step(opt_level=7), ValueError, "opt_level is 7")):
+            (lambda: make_step(opt_level=7), ValueError, "opt_level is 7"),
+            (lambda: make_step(program=3), TypeError,
+             "program is a int, expected a Program or an Entry")):
         with pytest.raises(error, match=text):
             call()
     assert capfd.readouterr().err == ""
@@ -766,6 +784,8 @@ def test_load(tmp_path, batch):
                        match='3 batches per update: entry "train_step" was compiled '
                              'for 2'):
         aicf.load(tmp_path / "step.plan", accumulate={"train_step": 3})
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="device is 'gpu'"):
+        aicf.load(tmp_path / "step.plan", device="gpu")
     unsaid = aicf.load(tmp_path / "step.plan")
     assert unsaid["train_step"].signature.accumulate == 2
     unsaid.set("lr", 1e-2)
@@ -799,6 +819,7 @@ func.func @f(%w: tensor<3x5xf32> {aicf.role = "param", aicf.name = "w"},
     program.set("w", w)
     np.testing.assert_array_equal(program["f"]().numpy(), w)
     assert program.get("h").dtype == "f16"
+    assert list(program.state_dict(optimizer=True)) == ["w"], "h is made of w"
     np.testing.assert_array_equal(program.get("h").numpy(), w)
 
 
@@ -816,6 +837,27 @@ def test_bad_plan_files(tmp_path):
             aicf.load(path)
     with pytest.raises(OSError):
         step.save(tmp_path / "no/such/folder/step.plan")
+
+
+def test_a_page_of_a_plan(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    step, path, page = make_step(), tmp_path / "step.plan", tmp_path / "page.html"
+    step.save(path)
+    assert step.view(str(page)) == str(page)
+    text = page.read_text()
+    assert text.count('"title":"train_step"') == 1 and not opened
+    step.program.lowered.view(page, open_browser=True)
+    assert page.read_text() == text and opened == ["file://%s" % page]
+    for other, title in ((path, "step.plan"), (str(path), "step.plan"),
+                         (step.program, "train_step")):
+        step.view(page, other=other)
+        titles = re.findall('"title":"([^"]*)"', page.read_text())
+        assert titles == ["train_step", title]
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="3 has no plan to view"):
+        step.view(page, other=3)
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="aicf-run --profile"):
+        step.view(page, profile=path)
 
 
 def test_a_plan_runs_without_the_compiler(tmp_path):
@@ -907,6 +949,10 @@ def test_a_table_is_a_state(tmp_path, batch):
     (lambda: aicf.optim.StepDecay(0.1, 0.0, 3), "factor is 0"),
     (lambda: aicf.optim.StepDecay(0.1, 2.0, 3), "factor is 2"),
     (lambda: aicf.optim.StepDecay(0.1, 0.5, 0), "every is 0"),
+    (lambda: aicf.optim.AdamW(betas=(0.9, 1)),
+     r"a beta is 1, expected a number in \[0, 1\)"),
+    (lambda: aicf.optim.AdamW(eps=np.inf),
+     r"eps is inf, expected a number in \[0, inf\)"),
     (lambda: aicf.optim.Cosine(-1, 3), "start is -1"),
     (lambda: aicf.optim.Cosine(0.1, 0), "steps is 0"),
     (lambda: aicf.optim.Polynomial(0.1, 3, power=-1), "power is -1"),

@@ -3,17 +3,20 @@
 """aicf.fit: sources of batches, metrics, what is kept, how it ends. Resumed runs are
 compared bit for bit with runs that were never interrupted."""
 
+import dataclasses
 import json
 import math
 import signal
 import subprocess
+import sys
+import types
 
 import numpy as np
 import pytest
 from conftest import BINARY, INPUTS, PROGRAM_ENV, Mlp, make_batch
 
 import aicf
-from aicf import nn
+from aicf import _sources, nn
 
 ROWS = 100  # six batches of 16, and one of 4
 X, LABELS = make_batch(7, ROWS)
@@ -125,7 +128,8 @@ class Loader:
 
 
 @pytest.mark.parametrize("data", [
-    lambda: list(batches()), lambda: batches, Loader, lambda: Loader(dicts=True)])
+    lambda: list(batches()), lambda: tuple(batches()), lambda: batches, Loader,
+    lambda: Loader(dicts=True)])
 def test_batches_of_others(data):
     step, other = make(), make()
     data = data()
@@ -135,6 +139,60 @@ def test_batches_of_others(data):
     assert without_times(history) == without_times(expected)
     if isinstance(data, Loader):
         assert data.open == data.ended == 2
+
+
+@pytest.mark.parametrize("attribute, value", [("shape", (7, 16)), ("dtype", "f4")])
+def test_a_loader_may_have_a_shape_or_a_dtype(attribute, value):
+    loader = Loader()
+    setattr(loader, attribute, value)
+    assert aicf.fit(make(), loader)[0]["loss"] > 0 and loader.open == 1
+
+
+class Rows:
+    """An array that is not NumPy's, as one in a file."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    def __getitem__(self, rows):
+        return self.array[rows]
+
+
+@pytest.mark.parametrize("kind", [Rows, lambda array: array])
+def test_batches_of_arrays(kind):
+    source = _sources.Arrays({"x": kind(X), "c": np.array(0.5), "d": np.float32(2)},
+                             16, False, 0)
+    made = [batch for batch, _ in source.batches(0, 0)]
+    assert [batch["x"].shape for batch in made] == [(16, 64)] * 6 + [(4, 64)]
+    np.testing.assert_array_equal(made[-1]["x"], X[96:])
+    assert all(batch["c"] == 0.5 and batch["d"] == 2 for batch in made)
+    is_one = np.shares_memory(made[0]["x"], made[5]["x"])
+    assert is_one == (kind is not Rows), "NumPy's rows take the memory of one batch"
+
+
+def test_numbers_belong_to_all_rows():
+    def loss(model, x, labels, c):
+        return aicf.losses.cross_entropy(model(x), labels) * c
+
+    def build():
+        return aicf.compile_step(Mlp(), loss, aicf.optim.SGD(0.1),
+                                 {**INPUTS, "c": aicf.spec(())})
+    step, other = build(), build()
+    history = aicf.fit(step, (X, LABELS, np.float32(0.5)), shuffle=False,
+                       validation=(X, LABELS, np.array(0.5, "f4")))
+    given = aicf.fit(other, [(x, y, 0.5) for x, y in batches()])
+    assert history["loss"] == given["loss"] and "val_loss" in history[0]
+    assert_same(step, other)
+    aicf.fit(step, (X, LABELS, np.float32(0.5)), validation=0.2)
+
+
+def test_one_input_needs_no_tuple():
+    step = aicf.compile_step(Mlp(), lambda m, x: (m(x) ** 2).mean(),
+                             aicf.optim.SGD(0.0), {"x": INPUTS["x"]})
+    history = aicf.fit(step, X, shuffle=False)
+    assert history[0]["loss"] == pytest.approx((step.predict(X) ** 2).mean(), rel=1e-5)
+    again = aicf.fit(step, [x for x, _ in batches()])
+    assert again["loss"] == history["loss"]
 
 
 def test_an_iterator_lasts_for_an_epoch():
@@ -284,9 +342,22 @@ def test_early_stopping():
     with pytest.raises(aicf.errors.InvalidArgumentError,
                        match='monitor is \'acuracy\' .did you mean "accuracy"'):
         aicf.fit(step, (X, LABELS), callbacks=[aicf.EarlyStopping(monitor="acuracy")])
-    for bad in ({"patience": 0}, {"patience": 1.5}, {"mode": "less"}):
+    for bad in ({"patience": 0}, {"patience": 1.5}, {"patience": True},
+                {"mode": "less"}):
         with pytest.raises(ValueError):
             aicf.EarlyStopping(**bad)
+
+
+@pytest.mark.parametrize("mode, default, stops", [
+    ("max", "min", False), (None, "max", False), ("min", "max", True),
+    (None, "min", True)])
+def test_what_early_stopping_takes_for_better(mode, default, stops):
+    reasons = []
+    run = types.SimpleNamespace(monitor="v", mode=default, stop=reasons.append)
+    stopper = aicf.EarlyStopping(1, mode=mode)
+    for value in (1.0, 2.0):
+        stopper.on_epoch_end(run, {"v": value})
+    assert bool(reasons) == stops
 
 
 def test_callbacks():
@@ -473,21 +544,44 @@ def test_iterators_say_that_they_cannot_restart(tmp_path, caplog):
     assert "restart" not in caplog.text
 
 
-def test_a_loader_with_a_state_restarts(tmp_path):
-    class Stateful(Loader):
-        position = 0
+class Stateful(Loader):
+    position = 0
 
-        def __iter__(self):
-            for i in range(self.position, 7):
-                self.position = i + 1
-                yield X[16 * i:16 * i + 16], LABELS[16 * i:16 * i + 16]
-            self.position = 0
+    def __iter__(self):
+        for i in range(self.position, 7):
+            self.position = i + 1
+            yield X[16 * i:16 * i + 16], LABELS[16 * i:16 * i + 16]
+        self.position = 0
 
+    def state_dict(self):
+        return {"position": self.position}
+
+    def load_state_dict(self, state):
+        self.position = state["position"]
+
+
+@pytest.mark.parametrize("data, is_exact", [
+    (list(batches()), True), (batches, True), (Stateful(), True), (Loader(), False)])
+def test_a_source_goes_on_at_a_batch(data, is_exact):
+    source = _sources.Iterables(data, ("x", "labels"), 1)
+    assert (source.exact == "") == is_exact
+    state = {"position": 5} if source.has_state else None
+    assert source.state() == ({"position": 0} if source.has_state else None)
+    source.load_state(state)
+    assert [rows for _, rows in source.batches(0, 5)] == [16, 4]
+
+
+def test_a_state_that_is_not_json_is_no_state():
+    class Sets(Stateful):
         def state_dict(self):
-            return {"position": self.position}
+            return {"position": {self.position}}
+    source = _sources.Iterables(Sets(), ("x", "labels"), 1)
+    assert source.exact == "" and source.state() is None
+    assert source.exact == "the state_dict() of a Sets is not JSON"
+    assert [rows for _, rows in source.batches(0, 5)] == [16, 4], "it leaves out others"
 
-        def load_state_dict(self, state):
-            self.position = state["position"]
+
+def test_a_loader_with_a_state_restarts(tmp_path):
     whole, step = make(), make()
     expected = aicf.fit(whole, Stateful(), epochs=2)
     with pytest.raises(KeyboardInterrupt):
@@ -547,11 +641,16 @@ def damage(folder, change):
 def test_checkpoints_that_do_not_fit(tmp_path):
     step = make()
     aicf.fit(step, (X, LABELS), checkpoint=tmp_path)
+    aicf.fit(step, list(batches()), checkpoint=tmp_path / "batches")
     before = state(step)
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="another kind of data$"):
+        aicf.fit(step, (X, LABELS), epochs=2, checkpoint=tmp_path / "batches",
+                 resume=True)
     for data, options, text in (
             ((X[:50], LABELS[:50]), {}, "rows is 50, in the checkpoint 100"),
             ((X, LABELS), {"seed": 1}, "seed is 1, in the checkpoint 0"),
             ((X, LABELS), {"batch_size": 8}, "batch_size is 8, in the checkpoint 16"),
+            (list(batches()), {}, "another kind of data than a list"),
             ((X, LABELS), {"callbacks": [aicf.EarlyStopping()]},
              "callbacks are EarlyStopping, in the checkpoint none")):
         with pytest.raises(aicf.errors.InvalidArgumentError, match=text):
@@ -594,12 +693,23 @@ def test_a_loaded_plan_trains(tmp_path):
 @pytest.mark.parametrize("arguments, error, text", [
     ({"epochs": 0}, ValueError, "epochs is 0"),
     ({"epochs": 1.5}, ValueError, "epochs is 1.5"),
+    ({"epochs": True}, ValueError, "epochs is True"),
+    ({"batches_per_epoch": 0}, ValueError, "batches_per_epoch is 0"),
+    ({"save_every": 2}, ValueError, "save_every need a checkpoint"),
     ({"batch_size": 0}, ValueError, "batch_size is 0"),
     ({"resume": True}, ValueError, "need a checkpoint"),
     ({"mode": "less"}, ValueError, "mode is"),
     ({"monitor": "val_loss"}, aicf.errors.InvalidArgumentError, "logged are epoch, loss"),
     ({"data": (X,)}, aicf.errors.InvalidArgumentError, "has 1 inputs, the step takes 2"),
-    ({"data": {"x": X}}, aicf.errors.InvalidArgumentError, "the step takes x, labels"),
+    ({"data": {"x": X}}, aicf.errors.InvalidArgumentError,
+     "data has the inputs x, the step takes x, labels"),
+    ({"data": {"x": X, "labels": LABELS, "z": X}}, aicf.errors.InvalidArgumentError,
+     "data has the inputs x, labels, z, the step"),
+    ({"data": {}}, aicf.errors.InvalidArgumentError, "data has the inputs none, the"),
+    ({"data": {"x": X, "labels": [1]}}, aicf.errors.InvalidArgumentError,
+     "a batch has 1 inputs"),
+    ({"data": (X[:0], LABELS[:0])}, aicf.errors.InvalidArgumentError,
+     "one common number of rows, got x: 0, labels: 0"),
     ({"data": (X, LABELS[:5])}, aicf.errors.InvalidArgumentError, "x: 100, labels: 5"),
     ({"data": 5}, aicf.errors.InvalidArgumentError, "data is a int"),
     ({"data": [(X[:16],)]}, aicf.errors.InvalidArgumentError, "a batch has 1 inputs"),
@@ -626,6 +736,29 @@ def test_history_is_plotted(tmp_path):
     assert list(lines[1].get_ydata()) == history["val_loss"]
     with pytest.raises(KeyError, match='did you mean "accuracy"'):
         history["acuracy"]
+
+
+def test_a_plot_has_what_was_logged():
+    pytest.importorskip("matplotlib")
+    history = aicf.History([{"epoch": 1, "seconds": 2.0, "loss": 0.5, "val_f1": 0.25}])
+    axes = history.plot().axes
+    assert [a.get_title() for a in axes] == ["loss", "val_f1"]
+    assert [[line.get_label() for line in a.get_lines()] for a in axes] == [
+        ["loss"], ["val_f1"]]
+
+
+def test_a_plot_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match="needs matplotlib: pip install matplotlib"):
+        aicf.History().plot()
+
+
+def test_a_history_says_its_last_epoch():
+    assert repr(aicf.History()) == "aicf.History(0 epochs: nothing yet)"
+    history = aicf.History([{"epoch": 1, "loss": 0.5}, {"epoch": 2, "loss": 0.25}])
+    assert repr(history) == "aicf.History(2 epochs: loss 0.25)"
+    history.stopped = "enough"
+    assert repr(history) == "aicf.History(2 epochs: loss 0.25; enough)"
 
 
 # What a stranger found
@@ -792,6 +925,20 @@ def test_names_of_inputs_are_free():
 
 # aicf.summary
 
+SHOWN = """\
+layer     kind     result  parameters    FLOPs
+----------------------------------------------
+fc0       Linear   16x32        2,080        0
+drop      Dropout  16x32            0      999
+fc1       Linear   16x10          330   1.23 M
+(model)   Mlp      16x10            0        0
+(others)                               5e+03 P
+----------------------------------------------
+train_step: 2,410 parameters, 2,410 of them trained; 5e+03 P FLOPs per run
+on the device: 0 B persistent, 1.02e+03 B io, 1.5 KiB temporary; \
+a run reads and writes 2.05e+03 TiB"""
+
+
 def test_summary():
     step = make(dropout=0.0)
     summary = aicf.summary(step)
@@ -805,6 +952,12 @@ def test_summary():
     assert summary.flops == step.cost_analysis()["flops"]
     text = str(summary)
     assert "fc0" in text and "2,410 parameters" in text and repr(summary) == text
+    layers = tuple(dataclasses.replace(layer, flops=flops) for layer, flops in zip(
+        summary.layers, (0.0, 999.0, 1234567.0, 0.0)))
+    shown = dataclasses.replace(
+        summary, layers=layers, flops=5e18, bytes={
+            "persistent": 0, "io": 1023, "temporary": 1536, "traffic": 2 << 50})
+    assert str(shown) == SHOWN
     model = step.signature.model
     model.fc0.requires_grad_(False)
     assert aicf.summary(step).trainable == 330
@@ -827,6 +980,7 @@ def test_summary_of_tied_and_listed_layers(tmp_path):
     summary = aicf.summary(entry)
     assert [(layer.name, layer.parameters) for layer in summary.layers] == [
         ("blocks.0", 72), ("blocks.1", 8), ("", 8)]
+    assert aicf.summary(aicf.compile(lambda x: x + 1, {"x": (2,)})).parameters == 0
     entry.save(tmp_path / "a.plan")
     with pytest.raises(aicf.errors.FailedStateError, match="knows no layers"):
         aicf.summary(aicf.load(tmp_path / "a.plan")["predict"])

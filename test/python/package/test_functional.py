@@ -4,6 +4,7 @@
 differences in f64, and what is refused. test_torch.py has the same beside PyTorch."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ TABLE = RANDOM.standard_normal((7, 4))
 INDEX = np.array([[0, 6, 2], [2, 2, 5]])
 LABELS = np.array([1, 4, 0])
 MASK = RANDOM.random((3, 5)) < 0.5
+ERF = np.vectorize(math.erf)
 
 
 def sigmoid(x):
@@ -97,6 +99,11 @@ SMOOTH = {
     "softplus": (lambda x: nn.Softplus(2.0)(x), lambda x: np.logaddexp(0, 2 * x) / 2, X),
     "mish": (lambda x: nn.Mish()(x), lambda x: x * np.tanh(np.logaddexp(0, x)), X),
     "log_sigmoid": (lambda x: nn.LogSigmoid()(x), lambda x: -np.logaddexp(0, -x), X),
+    "gelu": (lambda x: F.gelu(x), lambda x: x / 2 * (1 + ERF(x / 2 ** 0.5)), X),
+    "gelu by tanh": (lambda x: F.gelu(x, "tanh"), lambda x: x * sigmoid(
+        (8 / math.pi) ** 0.5 * (x + 0.044715 * x ** 3)), X),
+    "prelu of channels": (lambda x: F.prelu(x, P[0, :3]),
+                          lambda x: np.where(x > 0, x, P[0, :3, None] * x), T),
     "glu": (lambda x: nn.GLU()(x[:, :4]), lambda x: x[:, :2] * sigmoid(x[:, 2:4]), X),
     "softmax": (lambda x: x.softmax(1), lambda x: softmax(x, 1), T),
     "log_softmax": (lambda x: x.log_softmax(), lambda x: np.log(softmax(x)), X),
@@ -199,6 +206,8 @@ FLAT = {
     "argmax": (lambda x: x.argmax(1), lambda x: x.argmax(1), T),
     "argmax of all": (lambda x: x.argmax(), lambda x: x.argmax(), T),
     "argmax, kept": (lambda x: x.argmax(0, keepdim=True), lambda x: x.argmax(0)[None], T),
+    "argmax of all, kept": (lambda x: x.argmax(keepdim=True),
+                            lambda x: x.argmax(keepdims=True), T),
     "one_hot": (lambda x: F.one_hot(x, 7), lambda x: np.eye(7, dtype=int)[x], INDEX),
     "cumsum of integers": (lambda x: x.cumsum(0), lambda x: x.cumsum(0), I),
     "cumsum of a mask": (lambda x: (x > 0).cumsum(1), lambda x: (x > 0).cumsum(1), I),
@@ -245,6 +254,7 @@ def test_losses(reduction):
     kept = np.array([1, 0, 1])
     nll = -logp[[0, 1, 2], [1, 0, 4]] * weight[[1, 0, 4]] * kept
     by_weight = (weight[[1, 0, 4]] * kept).sum()
+    smoothed = 0.8 * nll - 0.2 * (logp * weight).mean(1) * kept
     cases = {
         "nll": (lambda x: losses.nll_loss(x.log_softmax(), labels, weight=weight,
                                           reduction=reduction), reduced(nll, by_weight)),
@@ -253,6 +263,14 @@ def test_losses(reduction):
         "smoothed": (lambda x: losses.cross_entropy(
             x, LABELS, label_smoothing=0.2, reduction=reduction), reduced(
                 -(0.8 * logp[[0, 1, 2], LABELS] + 0.2 * logp.mean(1)))),
+        "smoothed, weighted": (lambda x: losses.cross_entropy(
+            x, labels, weight=weight, label_smoothing=0.2, reduction=reduction),
+            reduced(smoothed, by_weight)),
+        "smoothed by 1": (lambda x: losses.cross_entropy(
+            x, LABELS, label_smoothing=1.0, reduction=reduction), reduced(-logp.mean(1))),
+        "soft, smoothed": (lambda x: losses.cross_entropy(
+            x, softmax(Y), label_smoothing=0.2, reduction=reduction),
+            reduced(-((0.8 * softmax(Y) + 0.2 / 5) * logp).sum(1))),
         "soft": (lambda x: losses.cross_entropy(x, softmax(Y), reduction=reduction),
                  reduced(-(softmax(Y) * logp).sum(1))),
         "soft, weighted": (lambda x: losses.cross_entropy(
@@ -266,6 +284,8 @@ def test_losses(reduction):
                                                       reduction=reduction),
                       reduced(np.where(np.abs(X - Y) < 0.5, (X - Y) ** 2,
                                        np.abs(X - Y) - 0.25))),
+        "smooth_l1 by 0": (lambda x: losses.smooth_l1_loss(
+            x, Y, beta=0, reduction=reduction), reduced(np.abs(X - Y))),
         "huber": (lambda x: losses.huber_loss(x, Y, delta=0.5, reduction=reduction),
                   reduced(np.where(np.abs(X - Y) < 0.5, (X - Y) ** 2 / 2,
                                    0.5 * (np.abs(X - Y) - 0.25)))),
@@ -277,6 +297,16 @@ def test_losses(reduction):
             x, sigmoid(Y), pos_weight=weight, reduction=reduction),
             reduced(-(weight * sigmoid(Y) * np.log(sigmoid(X))
                       + sigmoid(-Y) * np.log(sigmoid(-X))))),
+        "bce_with_logits, plain": (
+            lambda x: losses.binary_cross_entropy_with_logits(
+                x, sigmoid(Y), reduction=reduction),
+            reduced(-(sigmoid(Y) * np.log(sigmoid(X))
+                      + sigmoid(-Y) * np.log(sigmoid(-X))))),
+        "bce_with_logits, weighted": (
+            lambda x: losses.binary_cross_entropy_with_logits(
+                x, sigmoid(Y), weight=weight, reduction=reduction),
+            reduced(-weight * (sigmoid(Y) * np.log(sigmoid(X))
+                               + sigmoid(-Y) * np.log(sigmoid(-X))))),
         "kl_div": (lambda x: losses.kl_div(x.log_softmax(), softmax(Y),
                                            reduction=reduction),
                    reduced(softmax(Y) * (np.log(softmax(Y)) - logp))),
@@ -295,6 +325,40 @@ def test_kl_div_counts_nothing_where_the_target_is_zero():
     np.testing.assert_allclose(got, -math.log(0.75))
 
 
+def test_the_mean_by_batch_divides_by_the_first_dimension():
+    p, q = softmax(X), softmax(Y)
+    for part, rows in ((np.s_[:], 3), (np.s_[0, 0], 1)):
+        want = (q[part] * np.log(q[part] / p[part])).sum() / rows
+        got = evaluate(lambda x: losses.kl_div(x[part], q[part], reduction="batchmean"),
+                       x=np.log(p))
+        np.testing.assert_allclose(got, want)
+
+
+@pytest.mark.parametrize("loss, names", [
+    (lambda x, y: losses.mse_loss(x, y), "mse_loss"),
+    (lambda x, y: losses.l1_loss(x, y), "l1_loss"),
+    (lambda x, y: losses.binary_cross_entropy_with_logits(x, y), "bce_with_logits"),
+    (lambda x, y: losses.cross_entropy(x, LABELS), "constant softmax_cross_entropy"),
+    (lambda x, y: losses.cross_entropy(x, y),
+     "log_softmax mul reduce_sum neg mean"),
+    (lambda x, y: losses.nll_loss(x, LABELS, reduction="none"),
+     "constant equal_scalar masked_fill pick neg logical_not cast masked_fill"),
+])
+def test_a_loss_makes_no_more_ops_than_it_needs(loss, names):
+    text = aicf.trace(loss, {"x": (3, 5), "y": (3, 5)}).dump()
+    assert " ".join(re.findall(r"^(\w+)\(", text, re.M)) == names
+
+
+@pytest.mark.parametrize("entry_trains, options, drops", [
+    (True, {}, True), (False, {}, False), (False, {"training": True}, True),
+    (True, {"training": False}, False), (True, {"p": 0}, False),
+])
+def test_dropout_is_for_training_unless_it_is_told(entry_trains, options, drops):
+    traced = aicf.trace(lambda x: F.dropout(x, **options), {"x": (3, 5)},
+                        training=entry_trains)
+    assert ("dropout(" in traced.dump()) == drops
+
+
 @pytest.mark.parametrize("function, message", [
     (lambda x, y: x == None, "is never None"),  # noqa: E711
     (lambda x, y: x < "a", "expected a traced tensor"),
@@ -310,7 +374,11 @@ def test_kl_div_counts_nothing_where_the_target_is_zero():
     (lambda x, y: F.embedding(LABELS, y, padding_idx=9), "expected a row of"),
     (lambda x, y: F.take_along_axis(x, LABELS, 1), "expected the shape"),
     (lambda x, y: F.layer_norm(x, (9,)), "expected its last dimensions"),
+    (lambda x, y: F.layer_norm(x.sum(), ()), "expected its last dimensions"),
     (lambda x, y: F.group_norm(x, 7), "do not divide"),
+    (lambda x, y: F.batch_norm(x[0], X[0], P[0]), "batch_norm of .* rank 2 or more"),
+    (lambda x, y: F.gelu(x, "erf"), "approximate is 'erf', expected none or tanh"),
+    (lambda x, y: F.logsumexp(x > 0), "logsumexp of .*: expected a float type"),
     (lambda x, y: x.var(()), "the correction is 1"),
     (lambda x, y: x.norm(3), "expected 1, 2 or inf"),
     (lambda x, y: nn.BatchNorm1d(9)(x), "expected 9 channels"),
@@ -321,6 +389,8 @@ def test_kl_div_counts_nothing_where_the_target_is_zero():
     (lambda x, y: losses.cross_entropy(x, LABELS, weight=np.ones(2, "f4")),
      "one for each of the"),
     (lambda x, y: losses.nll_loss(x, INDEX), "labels are"),
+    (lambda x, y: losses.nll_loss(x, y[:, 0]), "labels are .*, expected i32 or i64"),
+    (lambda x, y: losses.mse_loss(x, y[0]), "mse_loss of .*: expected the same shape"),
     (lambda x, y: ops.map(lambda a: 3, x), "expected a traced tensor"),
     (lambda x, y: ops.map(lambda: 1), "no tensor among its operands"),
 ])
@@ -341,6 +411,15 @@ def test_a_map_has_elements_only():
         with pytest.raises(aicf.CompileError) as caught:
             evaluate(function, x=X)
         assert message in said(caught.value)
+        assert len(caught.value.diagnostics) == 1
+
+
+def test_a_trace_goes_on_after_a_map_that_fails():
+    def function(x):
+        with pytest.raises(ZeroDivisionError):
+            ops.map(lambda a: a * (1 // 0), x)
+        return ops.map(lambda a: a + a, x) - x
+    np.testing.assert_array_equal(evaluate(function, x=X), X)
 
 
 def test_a_map_is_one_op():

@@ -281,6 +281,31 @@ def test_an_entry_named_like_a_parameter():
     aicf.compile(ema, {"x": aicf.spec((3,))}, model=Average(), name="average")
 
 
+@pytest.mark.parametrize("given, shape, dtype", [
+    (5, (5,), "f32"), ((), (), "f32"), ((2, 3), (2, 3), "f32"),
+    (((2, 3), "i32"), (2, 3), "i32"), (([2], np.float64), (2,), "f64"),
+    (np.ones((2, 3)), (2, 3), "f64"), (aicf.spec(3, "bf16"), (3,), "bf16"),
+])
+def test_inputs_are_shapes_or_arrays(given, shape, dtype):
+    traced = aicf.trace(lambda x: x + 1, {"x": given}, name="f")
+    assert traced.signatures["f"].specs == {"x": aicf.spec(shape, dtype)}
+
+
+@pytest.mark.parametrize("inputs, message", [
+    ({"x": ((2, 3),)}, r"input 'x': \(\(2, 3\),\) is not a shape"),
+    ({"x": ((2, 3), "f32", 1)}, r"input 'x': .* is not a shape"),
+    ({"x": ((2, 3), "f4")}, "input 'x': 'f4' is not an element type"),
+    ({"x": types.SimpleNamespace(shape=(2,))}, "input 'x': namespace.* is not a shape"),
+    ({"x": types.SimpleNamespace(dtype="f32")}, "input 'x': namespace.* is not a shape"),
+    ({"": (2,)}, "the name of an input is '', expected a str"),
+    ({"\ud800": (2,)}, r"the name of an input is '\\ud800', expected a str"),
+])
+def test_what_does_not_describe_inputs(inputs, message):
+    with pytest.raises(TypeError) as caught:
+        aicf.trace(lambda x: x + 1, inputs)
+    assert re.match(message, str(caught.value))
+
+
 def test_a_prediction_wants_what_the_step_takes():
     step = aicf.compile_step(
         nn.Linear(6, 3), lambda m, x, y: aicf.losses.cross_entropy(m(x), y),

@@ -9,7 +9,8 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import BINARY, INPUTS, Mlp, cross_entropy, make_batch
+from conftest import (BINARY, INPUTS, SOURCE, Mlp, cross_entropy, make_batch,
+                      make_step)
 
 import aicf
 from aicf import nn
@@ -39,6 +40,20 @@ def build_seed(batch=64):
     return m.build()
 
 
+def test_a_number_that_the_host_may_change():
+    m = aicf.ModelBuilder("step")
+    x, factor = m.input("x", (2,)), m.hyper("factor", 3)
+    with pytest.raises(aicf.TraceError) as caught:
+        m.hyper("factor", 4)
+    assert "two tensors of the name 'factor'" in caught.value.message
+    m.output("y", m.add("mul", x, m.add("broadcast", factor, shape=(2,))))
+    program = m.build().lower().compile()
+    ones = np.ones(2, np.float32)
+    np.testing.assert_array_equal(program["step"](ones), [3, 3])
+    program.set("factor", 5)
+    np.testing.assert_array_equal(program["step"](ones), [5, 5])
+
+
 def seed_inputs(batch=64):
     random = np.random.default_rng(4)
     return {n: random.standard_normal((batch, 64)).astype(np.float32)
@@ -66,6 +81,9 @@ def test_trace_ir():
     assert "relu(v003) -> v004" in forward.dump()
     with pytest.raises(TypeError, match="whose parameters"):
         aicf.trace_ir(cross_entropy, INPUTS, optimizer=aicf.optim.SGD(0.1))
+    named = aicf.trace_ir(cross_entropy, INPUTS, model=Mlp(), name="mine",
+                          optimizer=aicf.optim.SGD(0.1))
+    assert list(ir.signatures) == ["train_step"] and list(named.signatures) == ["mine"]
 
 
 def test_builder_with_modules_states_and_updates():
@@ -89,6 +107,74 @@ def test_builder_with_modules_states_and_updates():
     W, b = (ex.read(n).numpy() for n in ("head.weight", "head.bias"))
     np.testing.assert_allclose(y, 2 * np.maximum(x @ W.T + b, 0), rtol=1e-5, atol=1e-6)
     assert ex.read("count").item() == 1
+
+
+@pytest.mark.parametrize("rate, name, value", [
+    (0.5, "lr", 0.5), (1, "lr", 1.0),
+    (aicf.optim.Table([0.25, 0.5]), "lr_table", [0.25, 0.5]),
+    (aicf.optim.Constant(0.5), None, None)])
+def test_builder_with_an_optimizer(rate, name, value):
+    m = aicf.ModelBuilder("f")
+    x = m.input("x", (2,))
+    w = m.param("w", (2,), init=np.float32([1, 2]))
+    m.output("loss", m.add("mean", m.add("mul", x, w)), minimize=True)
+    ir = m.build(aicf.optim.SGD(rate))
+    assert list(ir.signatures["f"].values) == ([name] if name else [])
+    ex = aicf.PlannedExecutor(ir)
+    np.testing.assert_array_equal(ex.read("w"), [1, 2])
+    if name:
+        np.testing.assert_array_equal(ex.read(name), value)
+    ex.run(inputs={"x": np.float32([4, 0])})
+    first = 0.25 if name == "lr_table" else rate if name else 0.5
+    np.testing.assert_array_equal(ex.read("w"), [1 - 2 * first, 2])
+
+
+def test_an_executor_takes_programs_plans_and_files(tmp_path):
+    program = make_step(aicf.optim.SGD(0.5)).program
+    program.save(tmp_path / "a.plan")
+    batch = dict(zip(INPUTS, make_batch()))
+    for plan in (program, program.lowered, program.plan, tmp_path / "a.plan",
+                 str(tmp_path / "a.plan"), aicf.load(tmp_path / "a.plan")):
+        ex = aicf.PlannedExecutor(plan)
+        if plan in (program, program.lowered):
+            assert ex.read("lr").item() == 0.5  # a plan does not have it
+        assert list(ex.run(inputs=batch, params={"lr": 0.5})) == ["loss"]
+        with pytest.raises(ValueError, match="device is 'moon', expected \"cpu\""):
+            aicf.PlannedExecutor(plan, "moon")
+
+
+def test_ir_is_compiled_for_the_device(monkeypatch):
+    monkeypatch.setattr(aicf.seeds, "open_device",
+                        lambda name, threads: aicf.program.open_device("cpu"))
+    with pytest.raises(aicf.AICFError, match="the plan is for cuda, the device is cpu"):
+        aicf.PlannedExecutor(build_seed(), "cuda")
+
+
+def test_what_is_traced_later_is_not_in_a_plan():
+    m = nn.Parameter((2,), init=np.float32([1, 2]), name="late")
+    ir = aicf.trace_ir(lambda x: x + x, {"x": aicf.spec((2,))}, name="f")
+    lowered = ir.lower()
+    ir.add(lambda x: x + m, {"x": aicf.spec((2,))}, name="g")
+    ex = aicf.PlannedExecutor(lowered)
+    with pytest.raises(aicf.AICFError, match="late"):
+        ex.read("late")
+    np.testing.assert_array_equal(aicf.PlannedExecutor(ir).read("late"), [1, 2])
+
+
+def test_entries_by_name():
+    ir = aicf.trace_ir(lambda x: x + x, {"x": aicf.spec((2,))}, name="f")
+    ir.add(lambda x: x * x, {"x": aicf.spec((2,))}, name="g")
+    ex, x = aicf.PlannedExecutor(ir), np.float32([3, 4])
+    for options in ({"entry": "g"}, {"graph_key": "g"}, {"graph_key": ("g", 2)}):
+        got = ex.run(inputs={"x": x}, **options)
+        assert list(got) == ["output"]
+        np.testing.assert_array_equal(got["output"], x * x)
+    np.testing.assert_array_equal(ex.run(inputs={"x": x})["output"], x + x)
+    ex.reset_graphs()
+    ex.capture("g")
+    ex.executor.write("g/x", 2 * x)
+    ex.replay("g", 1)
+    np.testing.assert_array_equal(ex.read("g/output"), 4 * x * x)
 
 
 def test_run_with_params_and_reuse_static():
@@ -211,6 +297,11 @@ def test_slots_and_pointers():
     assert "W0" in ex.dump_slots() and "v000" in ex.dump_slots()
     assert all("0x" in line for line in ex.dump_slots().splitlines())
     assert "gemm" in ex.dump()
+    entries = [line.split()[0] for line in ex.dump_slots().splitlines()]
+    assert sorted(set(entries)) == ["-", "step"]
+    old = aicf.PlannedExecutor(SOURCE / "test/plans/4.3/words-cpu.plan")
+    assert [s["vid"] for s in old.slots() if s["vid"] < 0] == [-1]
+    assert old.dump_slots().count(" v?   temp ") == 1  # has no label
 
 
 def test_a_plan_of_aicf_compile(tmp_path):
@@ -243,6 +334,26 @@ def test_op_call(dtype):
     p, g, lr = c.copy(), y.copy(), np.array(0.5, dtype)
     aicf.op_call("sgd_step", [p, g, lr, None, None, None], [p, None])
     np.testing.assert_allclose(p, c - 0.5 * y, rtol=1e-6)
+
+
+def test_op_call_on_the_device_of_the_stream():
+    device = aicf.program.open_device("cpu", threads=1)
+    stream, x, y = aicf.graph_stream(device), -np.ones(3, "f4"), np.ones(3, "f4")
+    assert stream.device is device
+    aicf.op_call("relu", [x], [y], stream=stream)
+    assert not y.any()
+    with pytest.raises(aicf.AICFError, match="belongs to another device object"):
+        aicf.op_call("relu", [x], [y], stream=stream, device="cpu")
+
+
+def test_op_call_on_the_device_of_the_first_array_that_is_not_on_the_cpu(monkeypatch):
+    class Fake:
+        def __init__(self, device):
+            self.device = device
+
+    monkeypatch.setattr(aicf.seeds._runtime, "Array", Fake)
+    with pytest.raises(aicf.AICFError, match="device is 'moon', expected"):
+        aicf.op_call("add", [Fake("cpu"), Fake("moon")], [Fake("sun")])
 
 
 def test_op_call_on_our_own_arrays():

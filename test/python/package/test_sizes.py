@@ -152,12 +152,14 @@ def test_an_open_update_can_be_discarded(batch):
     ((5, 64, 1), (5,), aicf.errors.ShapeMismatchError, "expected 16x64xf32"),
     ((0, 64), (0,), aicf.errors.ShapeMismatchError, "expected 16x64xf32"),
     ((64,), (5,), aicf.errors.ShapeMismatchError, "expected 16x64xf32"),
+    ((5, 64), (), aicf.errors.ShapeMismatchError, "expected 16x64xf32"),
 ])
 def test_other_differences_stay_errors(x, y, error, text):
     step = make_step()
-    with pytest.raises(error, match=text):
+    with pytest.raises(error, match=text) as caught:
         step(np.zeros(x, np.float32), np.zeros(y, np.int32))
     assert list(step.program.entries) == ["train_step"]
+    assert "cannot be compiled" not in str(caught.value), "nobody tries it"
 
 
 def test_a_wrong_dtype_compiles_nothing():
@@ -166,6 +168,8 @@ def test_a_wrong_dtype_compiles_nothing():
         step(np.zeros((5, 64), np.float32), np.zeros(5, np.int64))
     with pytest.raises(aicf.errors.ShapeMismatchError):
         step(np.zeros((5, 64), np.float32), "labels")
+    with pytest.raises(aicf.errors.ShapeMismatchError):
+        step(memoryview(np.zeros((5, 64), np.float32)), np.zeros(5, np.int32))
     assert list(step.program.entries) == ["train_step"]
 
 
@@ -307,8 +311,8 @@ def test_outputs_come_back_from_a_file_as_they_went_out(function, tmp_path):
         if isinstance(value, tuple):
             return tuple(plain(v) for v in value)
         return value.tolist()
-    assert plain(loaded(x)) == plain(entry(x))
-    assert type(loaded(x)) is type(entry(x))
+    assert plain(loaded(x)) == plain(entry(x)) == plain(function(x))
+    assert loaded.signature.outputs == entry.signature.outputs
 
 
 def test_kept_gradients_come_back_too(batch, tmp_path):
@@ -339,6 +343,65 @@ def test_inputs_that_are_no_batch():
     step.bind(c=other)
     assert float(step(*make_batch(rows=5))) == pytest.approx(np.log(10), rel=1e-5)
     assert float(step(*make_batch(rows=6))) == pytest.approx(np.log(10), rel=1e-5)
+    step.bind(x=make_batch()[0])  # and the entry for 5 rows gets no 16
+    assert float(step.program["train_step@5"](*make_batch(rows=5))) == pytest.approx(
+        np.log(10), rel=1e-5)
+
+
+def ones(*shape):
+    return np.ones(shape, "f4")
+
+
+X, W = ones(5, 3), ones(2, 3)
+
+
+@pytest.mark.parametrize("given", [
+    {"y": ones(6, 3)}, {"y": ones(4, 3)}, {"w": ones(5, 3)}, {"w": 2.0}, {"c": ones(5)},
+    {"c": ones(4)}, {"c": None}, {"c": ...},
+])
+def test_a_batch_changes_with_nothing_beside_it(given):
+    entry = aicf.compile(
+        lambda x, y, w, c: (x + y).sum() * w.sum() * c,
+        {"x": (4, 3), "y": (4, 3), "w": (2, 3), "c": ()}, name="f")
+    given = {name: array for name, array in {
+        "x": X, "y": X, "w": W, "c": 2.0, **given}.items() if array is not ...}
+    with pytest.raises(aicf.errors.AICFError) as caught:
+        entry(**given)
+    assert "cannot be compiled" not in str(caught.value)
+    assert list(entry.program.entries) == ["f"]
+    assert float(entry(X, X, W, 2.0)) == 360
+    assert list(entry.program.entries) == ["f", "f@5"]
+
+
+def test_numbers_have_no_rows():
+    entry = aicf.compile(lambda c: c + 1, {"c": ()}, name="f")
+    with pytest.raises(aicf.errors.ShapeMismatchError):
+        entry(ones(3))
+    assert list(entry.program.entries) == ["f"]
+
+
+@pytest.fixture
+def logger():
+    """The logger of the package, as in a program that has set up no logging."""
+    logger = logging.getLogger("aicf")
+    before = logger.handlers, logger.level, logger.propagate
+    logger.handlers, logger.level, logger.propagate = [], logging.NOTSET, False
+    yield logger
+    logger.handlers, logger.level, logger.propagate = before
+
+
+def test_a_note_goes_to_stderr_once(logger, capsys):
+    entry = aicf.compile(lambda x: x + 1, {"x": (4, 3)}, name="f")
+    for rows in (2, 3):
+        entry(ones(rows, 3))
+    assert capsys.readouterr().err == "".join(
+        "aicf: compiling 'f@%d', for batches of %d rows\n" % (n, n) for n in (2, 3))
+
+
+def test_a_level_silences_notes(logger, capsys):
+    logger.setLevel("WARNING")
+    aicf.compile(lambda x: x + 1, {"x": (4, 3)}, name="f")(ones(5, 3))
+    assert capsys.readouterr().err == "" and logger.level == logging.WARNING
 
 
 def test_a_second_size_of_a_loss_function(step):
@@ -359,10 +422,23 @@ def test_another_width_needs_another_name():
         aicf.compile(double, {"x": aicf.spec((4, 5))}, program=entry)
     assert list(entry.program.entries) == ["double"]
 
+    def either(x=None, more=None):
+        return (more if x is None else x) + 1
+    entry = aicf.compile(either, {"x": X})
+    for inputs in ({"more": X}, {"x": ones(7, 3), "more": ones(7, 3)}):
+        with pytest.raises(aicf.CompileError, match="already"):
+            aicf.compile(either, inputs, program=entry)
+
 
 def test_a_function_without_a_name_predicts():
     entry = aicf.compile(lambda x: x + 1, {"x": aicf.spec((4, 3))})
     assert entry.name == "predict"
+
+
+@pytest.mark.parametrize("name", ["@5", "f@", "f@b"])
+def test_names_that_say_no_size_are_the_users(name):
+    entry = aicf.compile(lambda x: x + 1, {"x": (4, 3)}, name=name)
+    assert float(entry(ones(4, 3)).numpy()[0, 0]) == 2 and entry.name == name
 
 
 def test_a_sized_name_is_not_the_users(step):
@@ -409,8 +485,11 @@ def test_predict_returns_what_the_model_returns():
         aicf.compile_step(Two(), lambda m, a, b: m(a, b)["sum"].mean(),
                           aicf.optim.SGD(0.1),
                           {"a": aicf.spec((4, 4)), "b": aicf.spec((4, 4))}).predict(a)
-    with pytest.raises(aicf.errors.InvalidArgumentError, match="common number of rows"):
-        step.predict(a, a[:3])
+    for arrays, shapes in (((a, a[:3]), r"\(6, 4\), \(3, 4\)"), ((), "none"),
+                           ((np.float32(1), a), r"\(\), \(6, 4\)")):
+        with pytest.raises(aicf.errors.InvalidArgumentError,
+                           match="one common number of rows, got %s$" % shapes):
+            step.predict(*arrays)
     with pytest.raises(aicf.errors.InvalidArgumentError, match="no rows"):
         step.predict(a[:0], a[:0])
 
@@ -427,9 +506,135 @@ def test_results_that_are_not_by_row():
         aicf.optim.SGD(0.1), INPUTS)
     with pytest.raises(aicf.errors.InvalidArgumentError, match="a row for each row"):
         step.predict(make_batch()[0])
-    for bad in (0, -2, 2.5):
+    for bad in (0, -2, 2.5, True):
         with pytest.raises(ValueError, match="batch_size is"):
             step.predict(make_batch()[0], batch_size=bad)
+
+
+def mean_of(model, x):
+    return model(x).mean()
+
+
+def step_of(model, shape=(4, 3), **options):
+    return aicf.compile_step(model, options.pop("loss", mean_of), aicf.optim.SGD(0.1),
+                             {"x": aicf.spec(shape)}, **options)
+
+
+def test_the_predictor_has_the_rows_of_a_batch():
+    batches = aicf.data.Batches(4)
+    for loss, rows in ((mean_of, 8), (lambda m, x: mean_of(m, batches(x)), 4)):
+        for given, wanted in ((None, rows), (3, 3)):
+            step = step_of(nn.Linear(3, 2), (8, 3), loss=loss)
+            step.predict(np.ones((5, 3), "f4"), batch_size=given)
+            assert list(step.program.entries) == ["train_step", "predict"]
+            assert step.program["predict"].signature.specs["x"].shape == (wanted, 3)
+
+
+def test_a_whole_chunk_is_not_copied():
+    class Foreign:
+        def __init__(self, array):
+            self.array, self.shape = array, array.shape
+
+        def __len__(self):
+            return len(self.array)
+
+        def __getitem__(self, rows):
+            return Foreign(self.array[rows])
+
+        def __dlpack_device__(self):
+            return 1, 0
+
+        def __dlpack__(self, **kwargs):
+            return self.array.__dlpack__()
+
+        def __array__(self, *args, **kwargs):
+            raise AssertionError("NumPy copies it")
+
+    x = np.ones((8, 3), "f4")
+    step = step_of(nn.Linear(3, 2))
+    step.predict(x)  # this compiles the entry
+    np.testing.assert_array_equal(step.predict(Foreign(x)), step.predict(x))
+
+
+def test_predict_gives_what_forward_has_no_default_for():
+    class Options(nn.Module):
+        def __init__(self):
+            self.fc = nn.Linear(3, 2)
+
+        def forward(self, x, scale=2.0, *rest, bias, **more):
+            return self.fc(x) * scale
+
+    class Plain(Options):
+        def forward(self, x, scale=2.0, *rest, **more):
+            return self.fc(x) * scale
+
+    x = np.ones((5, 3), "f4")
+    assert step_of(Plain()).predict(x).shape == (5, 2)
+    with pytest.raises(TypeError, match="bias"):  # and not by position
+        step_of(Options(), loss=lambda m, x: m(x, bias=1).mean()).predict(x)
+
+
+def test_a_step_may_make_the_models_rows_of_a_number():
+    step = step_of(nn.Linear(3, 2), (),
+                   loss=lambda m, x: mean_of(m, x.broadcast_to(4, 3)))
+    assert step.predict(np.ones((5, 3), "f4")).shape == (5, 2)
+
+
+def test_an_entry_that_predicts_is_used():
+    """Whatever its name is, if it is the model; whatever it is, if that is its name."""
+    model, x = nn.Linear(3, 2), np.ones((5, 3), "f4")
+    step = step_of(model)
+    aicf.compile(lambda x: x + 1, {"x": x}, program=step, name="more")
+    classify = aicf.compile(model, {"x": x}, program=step, name="classify")
+    np.testing.assert_array_equal(step.predict(x), classify(x).numpy())
+    assert list(step.program.entries) == ["train_step", "more", "classify"]
+    step = step_of(model)
+    double = aicf.compile(lambda m, x: 2 * m(x), {"x": x}, model=model, program=step,
+                          name="predict")
+    np.testing.assert_array_equal(step.predict(x), double(x).numpy())
+
+
+def test_what_does_not_predict():
+    x = np.ones((4, 3), "f4")
+    with pytest.raises(aicf.errors.FailedStateError, match="traced without a model"):
+        aicf.compile(lambda x: x + 1, {"x": x}).predict(x)
+
+    class Two(nn.Module):
+        def forward(self, a, b):
+            return a.sum(0) + b.sum(0)
+    entry = aicf.compile(Two(), {"a": x, "b": x[:2]})
+    with pytest.raises(aicf.errors.InvalidArgumentError,
+                       match="'predict' takes inputs without a common number of rows"):
+        entry.predict(x, x)
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_loaded_steps_keep_their_predictors(tmp_path, first):
+    """The first one to predict has the entry "predict", the other "predict_NAME"."""
+    steps = {"a": step_of(nn.Linear(3, 2), name="a")}
+    for name in "bc":
+        steps[name] = step_of(nn.Sequential(nn.Linear(3, 2)), name=name,
+                              program=steps["a"])
+    x = np.ones((4, 3), "f4")
+    steps["a"](x[:3])  # an entry for other rows is not a step of its own
+    wanted = {name: steps[name].predict(x) for name in (first, *{"a", "b"} - {first})}
+    steps["a"].save(tmp_path / "abc.plan")
+    loaded = aicf.load(tmp_path / "abc.plan")
+    loaded.load_state_dict(steps["a"].state_dict(optimizer=True))
+    for name, want in wanted.items():
+        np.testing.assert_array_equal(loaded[name].predict(x), want)
+    with pytest.raises(aicf.errors.FailedStateError, match="'c' has no entry 'predict'"):
+        loaded["c"].predict(x)
+
+
+def test_a_loaded_step_predicts_wherever_it_stands(tmp_path):
+    model, x = nn.Linear(3, 2), np.ones((4, 3), "f4")
+    entry = aicf.compile(lambda x: x + 1, {"x": x}, name="more")
+    want = step_of(model, program=entry).predict(x)
+    entry.save(tmp_path / "more.plan")
+    loaded = aicf.load(tmp_path / "more.plan")
+    loaded.load_state_dict(entry.state_dict(optimizer=True))
+    np.testing.assert_array_equal(loaded["train_step"].predict(x), want)
 
 
 def test_predict_of_a_plan_file(tmp_path, batch):

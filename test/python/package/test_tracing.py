@@ -14,6 +14,8 @@ from conftest import (INPUTS, Mlp, cross_entropy, evaluate, here, said,
 
 import aicf
 from aicf import nn, ops
+from aicf._tracing import active_trace
+from aicf.errors import Diagnostic
 
 X = np.random.default_rng(0).standard_normal((3, 5))
 Y = np.random.default_rng(1).standard_normal((3, 5)) + 3
@@ -70,6 +72,48 @@ def test_casts():
     assert evaluate(lambda x: x.astype("float64"), x=x).dtype == np.float64
 
 
+@pytest.mark.parametrize("function, names", [
+    (lambda x: x.astype("f64"), ""),
+    (lambda x: x.sum(()), ""),
+    (lambda x: x.max(()), ""),
+    (lambda x: x.mean(), "mean"),
+    (lambda x: x.mean(keepdim=True), "reduce_mean"),
+    (lambda x: (lambda t: t + t)(x.T), "transpose add"),
+    (lambda x: x @ x.T, "linear"),
+    (lambda x: x.T @ x, "matmul"),
+    (lambda x: X @ x.T, "constant linear"),
+])
+def test_what_is_there_already_needs_no_op(function, names):
+    text = aicf.trace(function, {"x": X}).dump()
+    assert " ".join(re.findall(r"^(\w+)\(", text, re.M)) == names
+
+
+def test_a_mean_of_all_keeps_its_dimensions_if_asked():
+    assert evaluate(lambda x: x.mean(keepdim=True), x=X).shape == (1, 1)
+
+
+def test_a_product_with_an_array_has_the_tensors_type():
+    x = X.astype("f4")
+    for result in evaluate(lambda x: (X.T @ x, x @ X.T), x=x):
+        assert result.dtype == np.float32
+    cube = np.arange(8.0).reshape(2, 2, 2)
+    np.testing.assert_array_equal(evaluate(lambda x: x.T @ x, x=cube), cube.T @ cube)
+
+
+@pytest.mark.parametrize("sizes", [
+    (np.int64(2), np.int64(5)), (2, 5), ((2, 5),), ([2, 5],)])
+def test_shapes_to_broadcast_to(sizes):
+    result = evaluate(lambda x: x[0].broadcast_to(*sizes), x=X)
+    np.testing.assert_array_equal(result, np.broadcast_to(X[0], (2, 5)))
+
+
+def test_one_size_is_a_shape():
+    for size in (3, np.int64(3)):
+        assert evaluate(lambda x: x[0, 0].broadcast_to(size), x=X).shape == (3,)
+    for sizes in (((3,), 4), ("3",), (2.5,)):
+        traced_fails(lambda x, y: x[0, 0].broadcast_to(*sizes), "is not a list of ints")
+
+
 # Every op of the dialect
 
 def test_every_op_has_a_function_with_a_docstring():
@@ -96,11 +140,15 @@ def test_an_op_with_several_results_gives_a_tuple():
 def test_attributes_are_checked():
     e = traced_fails(lambda x, y: ops.scale(x, factor="2"), "'2': expected a number")
     assert e.lineno == here(-1)
+    traced_fails(lambda x, y: ops.scale(x, factor=True), "True: expected a number")
+    traced_fails(lambda x, y: ops.scale(x, factor=y), "read on the host")
     traced_fails(lambda x, y: ops.concat([x], axis=1.0), "1.0: expected an int")
     traced_fails(lambda x, y: ops.concat([x], axis=2**70), "64 bits")
     traced_fails(lambda x, y: ops.gelu(x, approximate=1), "True or False")
     traced_fails(lambda x, y: ops.cast(x, dtype="f8"), "not an element type")
     traced_fails(lambda x, y: ops.broadcast(x, shape=3), "sequence of ints")
+    traced_fails(lambda x, y: ops.broadcast(x, shape=(3, 1.5)), "^1.5: expected an int")
+    aicf.trace(lambda x: ops.gelu(x, approximate=np.bool_(True)), {"x": X})
 
 
 def test_compile_errors_have_the_users_line():
@@ -111,6 +159,27 @@ def test_compile_errors_have_the_users_line():
     assert "ops.linear(x, y.sum" in str(caught.value)
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value)
+
+
+def test_an_error_shows_the_line_if_it_can_be_read():
+    shown = str(aicf.TraceError("wrong", __file__, 1))
+    assert shown == 'wrong\n  File "%s", line 1\n    # %s' % (
+        __file__, "Part of AICF, under the Apache License v2.0 with LLVM Exceptions.")
+    assert str(aicf.TraceError("wrong", "x.py", 3)) == 'wrong\n  File "x.py", line 3'
+
+
+def test_a_compile_error_shows_the_errors():
+    odd = Diagnostic("warning", "odd", "x.py", 1)
+    bad = Diagnostic("error", "bad")
+    worse = Diagnostic("error", "worse", "x.py", 3, (Diagnostic("note", "here"),))
+    for diagnostics, line, text in (
+            ([], ("", 0), "compilation failed"),
+            ([odd], ("", 0), 'warning: odd\n  File "x.py", line 1'),
+            ([odd, bad], ("", 0), "error: bad"),
+            ([odd, bad, worse], ("x.py", 3),
+             'error: bad\nerror: worse\n  File "x.py", line 3\nnote: here')):
+        error = aicf.CompileError(diagnostics)
+        assert (error.filename, error.lineno) == line and str(error) == text
 
 
 def test_an_error_of_a_later_pass_has_the_users_line():
@@ -138,6 +207,27 @@ def test_locations_are_the_users():
     for line in (here(-3), here(-3)):
         assert '"%s":%d:0' % (__file__, line) in text
     assert "aicf/_tracing.py" not in text and "nn.py" not in text
+
+
+def test_ops_have_the_line_that_the_trace_is_told():
+    """As those of an imported module have."""
+    def function(x):
+        trace = active_trace()
+        with trace.at("model.py", 7):
+            y = x + x
+        with trace.at("model.py", 8), trace.at("", 0):
+            y = y + x
+        return y * x
+    text = aicf.trace(function, {"x": X}).as_text(locations=True)
+    assert '"model.py":7:0' in text and '"model.py":8:0' in text
+    assert '"%s":%d:0' % (__file__, here(-3)) in text
+    assert '"%s":%d:0' % (__file__, here(-5)) not in text
+
+
+def test_a_batch_of_one_array_is_a_tensor():
+    traced = aicf.trace(lambda x: aicf.data.Batches(2)(x), {"x": X}, name="one")
+    traced.add(lambda x: aicf.data.Batches(2, name="n")(x, x), {"x": X}, name="two")
+    assert [s.form for s in traced.signatures.values()] == ["tensor", "tuple"]
 
 
 # What a trace refuses
@@ -178,13 +268,106 @@ def test_branching_on_a_value():
     (lambda x, y: x.sum("0"), "axis is '0'"),
     (lambda x, y: x + y.sum(1), "do not broadcast"),
     (lambda x, y: x + y.astype("f64"), "different element types"),
-    (lambda x, y: None, "returned None"),
+    (lambda x, y: None, "traced function returned None"),
+    (lambda x, y: 3, "traced function returned 3"),
+    (lambda x, y: {}, "traced function returned {}"),
+    (lambda x, y: (), r"traced function returned \(\)"),
     (lambda x, y: {1: x}, "keys are not names"),
     (lambda x, y: (x, 1), "output 1 of a traced function is 1"),
+    (lambda x, y: (1, {"x": x}), "output 0 of a traced function is 1"),
+    (lambda x, y: (x, {"output": y}), "'output' is the name of the first result"),
+    (lambda x, y: (x.sum(), {"loss": y}), "'loss' is the name of the first result"),
     (lambda x, y: len(x.sum()), "no length"),
+    (lambda x, y: aicf.data.Batches(2)(), "the same number of rows, got $"),
+    (lambda x, y: aicf.data.Batches(2)(x.sum(), y), "the same number of rows, got Ten"),
+    (lambda x, y: aicf.data.Batches(2)(x, y.T), "the same number of rows, got Tensor"),
 ])
 def test_refused(function, message):
     traced_fails(function, message)
+
+
+@pytest.mark.parametrize("loss, message", [
+    (lambda model, x: 3, "a loss function returned 3, expected a 0-d tensor"),
+    (lambda model, x: (x.mean(),), "a loss function returned .*, expected a 0-d"),
+    (lambda model, x: model(x), "the loss is .*4x2.*, expected a 0-d tensor"),
+    (lambda model, x: (model(x), {}), "the loss is .*4x2.*, expected a 0-d tensor"),
+])
+def test_what_is_not_a_loss(loss, message):
+    with pytest.raises(aicf.TraceError) as caught:
+        aicf.trace_step(nn.Linear(3, 2), loss, aicf.optim.SGD(0.1), {"x": (4, 3)})
+    assert re.search(message, said(caught.value))
+    assert caught.value.filename == __file__
+
+
+def test_a_tensor_before_a_dict_is_called_loss_if_it_is_a_number():
+    traced = aicf.trace(lambda x: (x, {"y": x}), {"x": X}, name="f")
+    traced.add(lambda x: (x.sum(), {"y": x}), {"x": X}, name="g")
+    assert traced.signatures["f"].outputs == ("output", "y")
+    assert traced.signatures["g"].outputs == ("loss", "y")
+
+
+def test_entries_are_dumped_one_after_the_other():
+    traced = aicf.trace(lambda x: x + x, {"x": X}, name="f")
+    alone = traced.dump()
+    assert "@" not in alone
+    traced.add(lambda x: x - x, {"x": X}, name="g")
+    assert traced.dump().startswith("// @f\n%s\n// @g\n" % alone)
+
+
+@pytest.mark.parametrize("function, given, message", [
+    (3, {}, "a int is not a function"),
+    (abs, {"name": 3}, "the name of an entry is 3, expected a str"),
+    (abs, {"name": ""}, "the name of an entry is '', expected a str"),
+    (abs, {"inputs": [("x", X)]}, "inputs is a list, expected a dict"),
+    (abs, {"inputs": None, "model": Mlp()}, "inputs is a NoneType, expected a dict"),
+    (abs, {"inputs": {1: X}, "model": Mlp()}, "the name of an input is 1, expected a"),
+    (lambda model, x: x, {}, "cannot be called with the inputs x: missing"),
+    (lambda x, y: x, {}, "cannot be called with the inputs x: missing"),
+    (lambda x, y: x, {"inputs": {}}, r"cannot be called with the inputs \(none\): "),
+    (nn.Linear(5, 2), {"inputs": {"y": X}},
+     r"^Linear\(x: .*\).* cannot be called with the inputs y: missing"),
+])
+def test_what_cannot_be_traced(function, given, message):
+    with pytest.raises(TypeError) as caught:
+        aicf.trace(function, **{"inputs": {"x": X}, **given})
+    assert re.search(message, str(caught.value))
+
+
+def test_a_loss_that_does_not_take_the_inputs():
+    with pytest.raises(TypeError) as caught:
+        aicf.trace_step(Mlp(), cross_entropy, None, {"x": X})
+    assert "cannot be called with the model and the inputs x: " in str(caught.value)
+
+
+def test_what_is_not_an_optimizer():
+    with pytest.raises(TypeError) as caught:
+        aicf.trace_step(Mlp(), cross_entropy, 0.1, INPUTS)
+    assert str(caught.value) == "optimizer is a float, expected one of aicf.optim"
+
+
+@pytest.mark.parametrize("eps", [1e-8, 2.5e-8, 0.25, 0, 3])
+def test_the_numbers_of_an_optimizer_are_in_the_ir(eps):
+    text = aicf.trace_step(Mlp(), cross_entropy, aicf.optim.AdamW(eps=eps),
+                           INPUTS).as_text()
+    assert float(re.search("eps = ([^,>]+)", text)[1]) == eps
+
+
+def test_a_step_without_an_optimizer_updates_nothing():
+    text = aicf.trace_step(Mlp(), cross_entropy, None, INPUTS).as_text()
+    assert "aicf.minimize" in text and "aicf.optimizer" not in text
+
+
+def test_a_function_whose_arguments_nobody_knows():
+    """As those of a class that is written in C."""
+    for model in (None, Mlp()):
+        traced = aicf.trace(dict, {"x": X}, model=model)
+        assert traced.signatures["dict"].outputs == ("x",)
+
+
+def test_a_part_of_a_model_has_the_models_names():
+    model = Mlp()
+    entry = aicf.compile(model.fc0, {"x": (4, 64)}, model=model)
+    assert sorted(entry.state_dict()) == ["fc0.bias", "fc0.weight"]
 
 
 def test_products_that_do_not_fit():
@@ -249,6 +432,21 @@ def test_a_parameter_that_is_nobodys():
     np.testing.assert_array_equal(evaluate(lambda x: x + named, x=X), X + 2)
 
 
+def test_two_tensors_of_one_name():
+    shift = nn.Parameter((5,), name="x")
+    traced_fails(lambda x, y: x + shift, "two tensors of the name 'x'")
+
+
+def test_what_a_module_returns_is_checked():
+    class Model(nn.Module):
+        def forward(self, x):
+            pass
+    with pytest.raises(aicf.TraceError) as caught:
+        aicf.trace(Model(), {"x": X})
+    assert str(caught.value) == said(caught.value)
+    assert said(caught.value).startswith("a traced function returned None, expected")
+
+
 # Modules
 
 class Block(nn.Module):
@@ -284,6 +482,52 @@ def test_names_are_pytorchs():
         + ["extra.0.weight", "extra.0.bias", "head.bias"]
     assert [n for n, _ in Tied().named_buffers()] == ["count"]
     assert [n for n, _ in nn.Sequential(Mlp(), Mlp()).named_children()] == ["0", "1"]
+
+
+class Heads(nn.Module):
+    """Has modules in a dict, of which one is there twice."""
+
+    def __init__(self):
+        self.heads = {"a": nn.Linear(8, 3), "b": nn.Linear(8, 2, bias=False)}
+        self.again = self.heads["a"]
+
+    def forward(self, x):
+        return {name: head(x) for name, head in self.heads.items()}
+
+
+def test_modules_in_a_dict_have_its_keys_as_names():
+    model = Heads()
+    assert [n for n, _ in model.named_parameters()] == [
+        "heads.a.weight", "heads.a.bias", "heads.b.weight"]
+    assert [n for n, _ in model.named_modules()] == ["", "heads.a", "heads.b"]
+
+
+def test_a_layer_that_returns_a_dict_shows_its_shapes():
+    layers = aicf.trace(Heads(), {"x": (4, 8)}, name="f").signatures["f"].layers
+    assert [shape for _, _, shape in layers] == ["4x3", "4x2", "{a: 4x3, b: 4x2}"]
+
+
+def test_a_module_can_be_called_outside_of_a_trace():
+    class Twice(nn.Module):
+        def forward(self, x):
+            return 2 * x
+    assert Twice()(3) == 6
+
+
+def test_a_parameter_has_its_own_decay_and_rate():
+    class Model(nn.Module):
+        def __init__(self):
+            self.plain = nn.Parameter((2,), init=2.0)
+            self.decayed = nn.Parameter((2,), init=2.0, weight_decay=1)
+            self.slow = nn.Parameter((2,), init=2.0, lr_scale=0.5)
+
+    step = aicf.compile_step(
+        Model(), lambda m: m.plain.sum() + m.decayed.sum() + m.slow.sum(),
+        aicf.optim.SGD(0.25), {})
+    step()
+    state = step.state_dict()
+    assert [state[name].tolist() for name in ("plain", "decayed", "slow")] == [
+        [1.75, 1.75], [1.25, 1.25], [1.875, 1.875]]
 
 
 def test_tied_parameters_are_one():
@@ -368,6 +612,14 @@ def test_initial_values():
     (lambda: aicf.optim.SGD(momentum=float("nan")), ValueError),
     (lambda: aicf.optim.SGD(nesterov=1), ValueError),
     (lambda: aicf.optim.Lion(accumulate=0), ValueError),
+    (lambda: aicf.optim.Lion(accumulate=True), ValueError),
+    (lambda: aicf.optim.Lion(accumulate=2.5), ValueError),
+    (lambda: aicf.optim.AdamW(True), ValueError),
+    (lambda: aicf.optim.AdamW(lr="0.1"), ValueError),
+    (lambda: aicf.optim.AdamW(float("inf")), ValueError),
+    (lambda: aicf.optim.AdamW(betas=(0.9,)), ValueError),
+    (lambda: aicf.optim.AdamW(betas=[0.9, 0.99]), ValueError),
+    (lambda: aicf.optim.SGD(momentum=0.9, nesterov=1), ValueError),
     (lambda: aicf.optim.WarmupCosine(0.1, 0, 10), ValueError),
     (lambda: aicf.optim.WarmupCosine(0.1, 10, 10), ValueError),
     (lambda: aicf.optim.SGD(0.1, nesterov=True), ValueError),
@@ -375,11 +627,24 @@ def test_initial_values():
     (lambda: nn.Parameter((3,), init=np.zeros(3)), TypeError),  # f64 for f32
     (lambda: aicf.trace(lambda x: x, {"\ud800": (2,)}), TypeError),
     (lambda: aicf.data.Batches(0), ValueError),
+    (lambda: aicf.data.Batches(True), ValueError),
+    (lambda: aicf.data.Batches(2.5), ValueError),
     (lambda: aicf.spec((2, "a")), TypeError),
 ])
 def test_bad_descriptions(make, error):
     with pytest.raises(error, match="."):
         make()
+
+
+@pytest.mark.parametrize("init, error, message", [
+    ("normal:x", ValueError, "init is 'normal:x', expected zeros, "),
+    (True, TypeError, "init is a bool, expected a string, a number or an array"),
+    (None, TypeError, "init is a NoneType, expected a string, a number or an array"),
+])
+def test_what_does_not_describe_an_initial_value(init, error, message):
+    with pytest.raises(error) as caught:
+        nn.Parameter((3,), init=init)
+    assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize("shape, dtype, message", [

@@ -33,11 +33,14 @@ LINEAR = {
     "flatten": (lambda x: x.flatten(), flattened, T),
     "flatten from 1": (lambda x: x.flatten(1), lambda x: flattened(x, 1), T),
     "flatten 1 to 2": (lambda x: x.flatten(1, 2), lambda x: flattened(x, 1, 2), T),
+    "flatten of a number": (lambda x: x[1, 2].flatten(), lambda x: x[1, 2:3], X),
     "flatten up to -2": (lambda x: x.flatten(0, -2), lambda x: flattened(x, 0, -2), T),
     "nn.Flatten": (lambda x: nn.Flatten()(x), lambda x: flattened(x, 1), T),
     "T": (lambda x: x.T, lambda x: x.T, X),
     "T of rank 4": (lambda x: x.T, lambda x: x.T, T),
     "transpose": (lambda x: x.transpose(), lambda x: x.T, T),
+    "transpose of all": (lambda x: x.transpose(2, 0, 3, 1),
+                         lambda x: x.transpose(2, 0, 3, 1), T),
     "transpose of two": (lambda x: x.transpose(1, 3), lambda x: x.swapaxes(1, 3), T),
     "transpose of a matrix": (lambda x: x.transpose(0, 1), lambda x: x.T, X),
     "transpose of nothing": (lambda x: x.transpose(-2, 0), lambda x: x, X),
@@ -256,13 +259,32 @@ def test_nothing_runs_for_a_view():
         rtol=1e-12)
 
 
+@pytest.mark.parametrize("function", [
+    lambda x: x.reshape(3, 5), lambda x: x.permute(0, 1), lambda x: x.transpose(0, 0),
+    lambda x: x[:, :], lambda x: x.squeeze(), lambda x: aicf.concat([x]),
+    lambda x: x.broadcast_to(3, 5),
+])
+def test_a_view_that_changes_nothing_is_the_tensor(function):
+    same = []
+    aicf.trace(lambda x: [same.append(function(x) is x), x][1], {"x": X})
+    assert same == [True]
+
+
+def test_only_a_slice_with_a_step_says_so():
+    assert " step [" not in aicf.trace(lambda x: x[1:], {"x": X}).as_text()
+    assert " step [1, 2]" in aicf.trace(lambda x: x[1:, ::2], {"x": X}).as_text()
+
+
 # Errors, at the user's line.
 
 @pytest.mark.parametrize("function, message", [
     (lambda x, y: x.reshape(4, 4), "15 elements has no shape .4, 4."),
+    (lambda x, y: x.reshape(4, -1), "15 elements has no shape .4, -1."),
     (lambda x, y: x.reshape(-1, -1), "no shape"),
     (lambda x, y: x.reshape(0, -1), "no shape"),
+    (lambda x, y: x.reshape(-3, -5), "no shape .-3, -5."),
     (lambda x, y: x.reshape("a"), "not a list of ints"),
+    (lambda x, y: x.reshape((3, 5), 1), "not a list of ints"),
     (lambda x, y: x.permute(0, 0), "each dimension"),
     (lambda x, y: x.permute(0), "each dimension"),
     (lambda x, y: x.permute(0, 2), "axis 2 of"),
@@ -284,8 +306,12 @@ def test_nothing_runs_for_a_view():
     (lambda x, y: x[ops.argmax(x)], "Tensor as an index depends on values.*gather_rows"),
     (lambda x, y: x[np.array([0])], "ndarray as an index depends on values"),
     (lambda x, y: x.split(0), "split into 0"),
+    (lambda x, y: x.split("a"), "split into 'a'"),
+    (lambda x, y: x.split(True), "split into True"),
     (lambda x, y: x.split((1, 1)), "dimension 0 of .* is 3"),
+    (lambda x, y: x.split((4, -1)), "dimension 0 of .* is 3"),
     (lambda x, y: x.chunk(-1), "-1 chunks"),
+    (lambda x, y: x.chunk(1.5), "1.5 chunks"),
     (lambda x, y: aicf.concat([]), "concat of no tensors"),
     (lambda x, y: aicf.stack([]), "stack of no tensors"),
     (lambda x, y: aicf.concat([x, 3]), "expected a traced tensor"),

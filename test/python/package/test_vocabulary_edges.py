@@ -4,6 +4,8 @@
 PyTorch give there, gradients where a term has no derivative, and what is refused."""
 
 import math
+import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -40,6 +42,21 @@ NUMBERS = {
     "x == 2^53+1": (lambda x: x == BIG, lambda x: x == BIG, I64),
     "x > 2^53": (lambda x: x > BIG - 1, lambda x: x > BIG - 1, I64),
     "x >= 2^53+1": (lambda x: x >= BIG, lambda x: x >= BIG, I64),
+    "x < 2^53+1": (lambda x: x < BIG, lambda x: x < BIG, I64),
+    "x within 10^400": (lambda x: (x < 10 ** 400) & (x > -Fraction(10 ** 400)),
+                        lambda x: x == x, XS),
+    "x > 2^70": (lambda x: x > 2 ** 70, lambda x: x > 2 ** 70,
+                 np.float32([2 ** 70, 2 ** 71, 0])),
+    "clamp by 10^400": (lambda x: x.clamp(-10 ** 400, 10 ** 400), lambda x: x, I64),
+    "clamp from 0 to inf": (lambda x: x.clamp(0, math.inf), lambda x: x.clip(0), I32),
+    "clamp to 0.5": (lambda x: x.clamp(max=0.5), lambda x: np.float32([-7, 0, 0.5]),
+                     np.int32([-7, 0, 3])),
+    "clamp by scalars": (lambda x: x.clamp(np.float32(-1), np.int32(1)),
+                         lambda x: x.clip(-1, 1), XS),
+    "clamp from an array": (lambda x: x.clamp(I32[::-1]),
+                            lambda x: np.maximum(x, I32[::-1]), I32),
+    "clamp to an array": (lambda x: x.clamp(max=I32[::-1]),
+                          lambda x: np.minimum(x, I32[::-1]), I32),
     "clamp by 2^53+1": (lambda x: x.clamp(-BIG, BIG), lambda x: x, I64),
     "masked_fill with 2^53+1": (lambda x: x.masked_fill(x < 0, BIG),
                                 lambda x: np.where(x < 0, BIG, x), I64),
@@ -47,6 +64,10 @@ NUMBERS = {
                           lambda x: np.where(x < 0, x, BIG), I64),
     "x ** 5": (lambda x: x ** 5, lambda x: x ** 5, np.array([101, -3, 0])),
     "x ** 6": (lambda x: x ** 6, lambda x: x ** 6, np.array([101, -3, 0])),
+    "x ** int64": (lambda x: x ** np.int64(5), lambda x: x ** 5, np.array([101, -3])),
+    "x ** 1.5": (lambda x: x ** 1.5, lambda x: np.float32([8, 0, 1]), np.array([4, 0, 1])),
+    "x ** -1": (lambda x: x ** -1, lambda x: np.float32([0.25, -0.5]),
+                np.array([4, -2])),
     "x < inf": (lambda x: x < math.inf, lambda x: x < math.inf, I32),
     "x >= inf": (lambda x: x >= math.inf, lambda x: x >= math.inf, I32),
     "x <= -inf": (lambda x: x <= -math.inf, lambda x: x <= -math.inf, I32),
@@ -65,6 +86,8 @@ NUMBERS = {
     "x / 1e-39": (lambda x: x / 1e-39, lambda x: x / np.float32(1e-39),
                   np.float32([1e-39, 0])),
     "x / -4": (lambda x: x / -4, lambda x: x / -4, XS),
+    "x / 2^-1030": (lambda x: x / 2.0 ** -1030, lambda x: x / 2.0 ** -1030,
+                    np.float64([2.0 ** -1040])),
     "f64 == 0.1": (lambda x: x == 0.1, lambda x: x == 0.1, np.array([0.1, 0.2])),
     "f32 == 0.1": (lambda x: x == 0.1, lambda x: x == np.float32(0.1),
                    np.float32([0.1, 0.2])),
@@ -92,10 +115,26 @@ NUMBERS = {
                      lambda x: (x > 0) + np.int32([1, 2, 3, 4]), XS),
     "i32 + i64": (lambda x: x + x.astype("i64"), lambda x: x + x.astype("i8"),
                   np.int32([2 ** 31 - 1])),
+    "i64 + i32": (lambda x: x.astype("i64") + x, lambda x: x.astype("i8") + x,
+                  np.int32([2 ** 31 - 1])),
+    "an array of f64 - f32": (lambda x: np.array([0.5, 1, 2, 3]) - x,
+                              lambda x: np.float32([0.5, 1, 2, 3]) - x, XS),
+    "a map of a number and an array": (
+        lambda x: ops.map(lambda a, b, c: a * b + c, 2, np.array([0.5, 1, 2, 3]), x),
+        lambda x: np.float32([1, 2, 4, 6]) + x, XS),
+    "a mask == False": (lambda x: (x > 0) == False, lambda x: x <= 0, XS),  # noqa: E712
+    "a mask != False": (lambda x: (x > 0) != False, lambda x: x > 0, XS),  # noqa: E712
+    "a mask != True": (lambda x: (x > 0) != True, lambda x: x <= 0, XS),  # noqa: E712
     "a mask filled": (lambda x: (x > 0).masked_fill(x > 1, False),
                       lambda x: (x > 0) & ~(x > 1), XS),
     "a mask chosen": (lambda x: aicf.where(x > 0, x > 1, x < -1),
                       lambda x: np.where(x > 0, x > 1, x < -1), XS),
+    "where of two integers": (lambda x: aicf.where(x > 0, 1, -1),
+                              lambda x: np.where(x > 0, 1, -1), XS),
+    "where of 1 and inf": (lambda x: aicf.where(x > 0, 1, math.inf),
+                           lambda x: np.float32(np.where(x > 0, 1, np.inf)), XS),
+    "prelu by a number": (lambda x: F.prelu(x, 0.25),
+                          lambda x: np.where(x > 0, x, np.float32(0.25) * x), XS),
     "prelu of a 0-d tensor": (lambda x: F.prelu(x, np.array([0.25])),
                               lambda x: np.where(x > 0, x, 0.25 * x),
                               np.float32(-2.0)),
@@ -104,6 +143,11 @@ NUMBERS = {
                       lambda x: x.argmax(0)[None].astype("i4"), XS.reshape(2, 2)),
     "normalize": (lambda x: F.normalize(x, axis=-1) * 2, lambda x: np.float32([1.2, 1.6]),
                   np.float32([3, 4])),
+    # The default of eps is as large as the mean of the squares, or a third of it.
+    "rms_norm of f32": (lambda x: F.rms_norm(x, 2), lambda x: x * 2 ** 11,
+                        np.float32([2 ** -11, 0])),
+    "rms_norm of f64": (lambda x: F.rms_norm(x, 4), lambda x: x * 2 ** 25,
+                        2.0 ** -25 * np.array([1, 1, 1, 0])),
     "softsign": (lambda x: F.softsign(x), lambda x: x / (1 + np.abs(x)), XS),
 }
 
@@ -116,6 +160,20 @@ def test_numbers_are_exact(name):
         want = np.asarray(theirs(array))
     assert (got.dtype, got.shape) == (want.dtype, want.shape)
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype, function, names", [
+    ("f32", lambda x: x / 4, "scale"), ("f32", lambda x: x / 3, "div_scalar"),
+    ("f32", lambda x: 1 / x, "reciprocal"), ("f32", lambda x: x ** 1, ""),
+    ("f32", lambda x: x ** 2, "square"), ("f32", lambda x: x ** 3, "square mul"),
+    ("f32", lambda x: x ** 4, "square square"), ("f32", lambda x: x ** 7, "pow_scalar"),
+    ("f32", lambda x: x ** -1, "reciprocal"), ("f32", lambda x: x ** 0.5, "sqrt"),
+    ("f32", lambda x: x ** -0.5, "rsqrt"), ("f32", lambda x: x + BIG, "add_scalar"),
+    ("i64", lambda x: x + 3, "add_scalar"), ("i64", lambda x: x > 3, "greater_scalar"),
+])
+def test_a_number_makes_no_more_ops_than_it_needs(dtype, function, names):
+    text = aicf.trace(function, {"x": aicf.spec((3,), dtype)}).dump()
+    assert " ".join(re.findall(r"^(\w+)\(", text, re.M)) == names
 
 
 def test_top_k_has_the_gradient_of_its_elements():
@@ -153,6 +211,9 @@ def test_a_map_trains(name):
     ("f4", lambda x: x / 1e-39), ("f8", lambda x: x / 1e-310),
     ("i4", lambda x: x - (2 ** 31 - 1)),
     ("f2", lambda x: x * 1e5), ("f2", lambda x: x * 1e-8), ("f2", lambda x: x * 0.1),
+    ("f4", lambda x: np.array(2.5, "f4") - x),
+    ("f4", lambda x: x.astype("f64")), ("f4", lambda x: x.astype("bool")),
+    ("i8", lambda x: x.astype("i32")),
 ])
 def test_numbers_in_a_map_are_those_outside(dtype, function):
     x = np.array([1, 2, 1000]).astype(dtype)
@@ -365,6 +426,10 @@ def test_labels_are_checked_but_for_the_ignored_one():
     (lambda x, y: x.masked_fill(x > 0, True), "expected a number"),
     (lambda x, y: x.masked_fill(x > 0, y), r"aicf.where\(mask, value, x\)"),
     (lambda x, y: x / 10 ** 400, "expected a finite number"),
+    (lambda x, y: x + True, "expected a traced tensor, got True"),
+    (lambda x, y: x == True, "expected a traced tensor, got True"),  # noqa: E712
+    (lambda x, y: (x > 0) < True, "expected a traced tensor, got True"),
+    (lambda x, y: x[:, :3].broadcast_to(3), r"does not broadcast to \(3,\)"),
 ])
 def test_refused_at_the_users_line(function, message):
     traced_fails(function, message)

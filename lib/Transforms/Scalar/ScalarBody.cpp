@@ -23,8 +23,8 @@ using namespace aicf::step;
 namespace aicf::scalars {
 
 Value ScalarBody::translate(Value scalar) {
-  if (Value found = made.lookup(scalar))
-    return found;
+  if (auto found = made.find(scalar); found != made.end())
+    return found->second; // null: it was tried in vain
   Value tensor = compute(scalar); // which translates others
   return made[scalar] = tensor;
 }

@@ -195,7 +195,7 @@ private:
 
   void importInput(size_t i, nb::handle object, Argument &argument) const {
     void *stream = handle->executor->nativeStream();
-    if (peer && stream)
+    if (peer)
       stream = reinterpret_cast<void *>(intptr_t(-1)); // DLPack: in order already
     importAs(object, inputs[i].desc, *handle->device, stream, Access::Read,
              "input \"" + inputs[i].name + "\"", argument);

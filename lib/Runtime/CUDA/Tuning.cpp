@@ -56,16 +56,15 @@ Status TuningFile::load(const std::string &path, const std::string &device) {
     return makeError(StatusCode::InvalidFile, "tuning file '", path,
                      "': ", what);
   };
-  if (!json.is_object() || !json.contains("device") ||
-      !json["device"].is_string() || !json.contains("choices") ||
-      !json["choices"].is_object())
+  // What is not an object contains nothing.
+  if (!json.contains("device") || !json["device"].is_string() ||
+      !json.contains("choices") || !json["choices"].is_object())
     return malformed("expected an object with \"device\" and \"choices\"");
   if (json["device"] != device)
     return {};
   for (const auto &[key, choice] : json["choices"].items()) {
-    if (!choice.is_object() || !choice.contains("algorithm") ||
-        !choice["algorithm"].is_string() || !choice.contains("micros") ||
-        !choice["micros"].is_number())
+    if (!choice.contains("algorithm") || !choice["algorithm"].is_string() ||
+        !choice.contains("micros") || !choice["micros"].is_number())
       return malformed("a choice lacks \"algorithm\" or \"micros\"");
     choices[key] = {fromHex(choice["algorithm"].get<std::string>()),
                     choice["micros"].get<double>()};

@@ -1116,6 +1116,18 @@ TEST_F(CublasLt, WithoutItsLibraryTheOtherKernelsRun) {
       << status.message();
   EXPECT_TRUE(stream->enqueue(makeRelu(*device, memory)).ok());
 }
+
+TEST(CudaApi, SaysWhyThereIsNoCublasLt) {
+  if (isReal())
+    GTEST_SKIP() << "it is loaded once in a process";
+  EXPECT_EXIT(
+      {
+        ::setenv("AICF_CUBLASLT_LIBRARY", "/nothing.so", 1);
+        const std::string &why = realCudaApi().cublasLtProblem;
+        std::_Exit(why.find("/nothing.so") == std::string::npos);
+      },
+      testing::ExitedWithCode(0), "");
+}
 #endif
 
 TEST(CUDADevice, RefusesAKernelThatNoneOfItsLibrariesKnows) {

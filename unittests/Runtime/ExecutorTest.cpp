@@ -13,40 +13,22 @@
 #include "lib/Runtime/IndexCheck.h"
 #include "lib/Runtime/PreparedEntry.h"
 #include "lib/Runtime/Tracer.h"
+#include "unittests/Common/Allocations.h"
 #include "unittests/Common/SamplePlans.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
-#include <new>
 #include <set>
 #include <thread>
 #include <utility>
-
-// Counts every allocation of this process, to show that running makes none.
-static std::atomic<uint64_t> allocationCount{0};
-#define AICF_NOINLINE __attribute__((noinline))
-AICF_NOINLINE void *operator new(size_t bytes) {
-  ++allocationCount;
-  if (void *memory = std::malloc(bytes))
-    return memory;
-  throw std::bad_alloc();
-}
-AICF_NOINLINE void *operator new(size_t bytes,
-                                 const std::nothrow_t &) noexcept {
-  ++allocationCount;
-  return std::malloc(bytes);
-}
-AICF_NOINLINE void operator delete(void *memory) noexcept { std::free(memory); }
-AICF_NOINLINE void operator delete(void *memory, size_t) noexcept {
-  std::free(memory);
-}
 
 using namespace aicf;
 using namespace aicf::test;
@@ -303,13 +285,13 @@ TEST(Executor, RunAndReplayAllocateNothing) {
   GraphKey key{"train", 1};
   ASSERT_TRUE(executor->run(key).ok());
   DeviceCounters before = executor->device().counters();
-  uint64_t allocations = allocationCount;
+  uint64_t allocations = allocationCount();
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(executor->run("train").ok());
     ASSERT_TRUE(executor->replay("train", 2).ok());
     ASSERT_TRUE(executor->run(key).ok());
   }
-  EXPECT_EQ(allocationCount, allocations);
+  EXPECT_EQ(allocationCount(), allocations);
   DeviceCounters after = executor->device().counters();
   EXPECT_EQ(after.allocations, before.allocations);
   EXPECT_EQ(after.lookups, before.lookups);

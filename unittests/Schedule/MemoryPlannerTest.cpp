@@ -63,6 +63,20 @@ void expectLegal(const MemoryPlan &plan,
   EXPECT_GE(plan.bytes, plan.lowerBound);
 }
 
+/// Two streams side by side, of `perStream` calls each: in the list stream 1
+/// comes first, and the last call of all waits for it.
+StatusOr<HappensBefore> makeTwoStreams(uint32_t perStream) {
+  std::vector<int64_t> none, event = {1};
+  std::vector<CallOrder> calls;
+  for (uint32_t stream : {1u, 0u})
+    for (uint32_t i = 0; i < perStream; ++i) {
+      bool isLast = i + 1 == perStream;
+      calls.push_back({stream, isLast && stream == 0 ? event : none,
+                       isLast && stream == 1 ? event : none});
+    }
+  return HappensBefore::create(calls);
+}
+
 /// Two streams side by side, each with a workspace that all its calls use: the
 /// calls stand one stream after the other in the list, and nothing of one may
 /// share bytes with anything of the other. The bound must know that; one that
@@ -70,15 +84,7 @@ void expectLegal(const MemoryPlan &plan,
 /// its time.
 TEST(MemoryPlanner, TheBoundKnowsStreams) {
   constexpr uint32_t kCalls = 20;
-  std::vector<int64_t> none, event = {1};
-  std::vector<CallOrder> calls;
-  for (uint32_t stream : {1u, 0u})
-    for (uint32_t i = 0; i < kCalls; ++i) {
-      bool isLast = i + 1 == kCalls;
-      calls.push_back({stream, isLast && stream == 0 ? event : none,
-                       isLast && stream == 1 ? event : none});
-    }
-  auto order = HappensBefore::create(calls);
+  auto order = makeTwoStreams(kCalls);
   ASSERT_TRUE(order.ok()) << order.status().toString();
   std::vector<PlannedBuffer> buffers;
   for (uint32_t first : {0u, kCalls}) {
@@ -271,16 +277,8 @@ TEST(MemoryPlanner, TheBoundOfAFewBuffersIsExact) {
 /// There the planner does not compare all pairs: the bound is that of the list.
 TEST(MemoryPlanner, TheBoundOfManyBuffersIsOfListOrder) {
   const uint32_t perStream = kPairwiseLimit / 2 + 1;
-  std::vector<int64_t> none, event = {1};
-  std::vector<CallOrder> calls;
   std::vector<PlannedBuffer> buffers(2 * perStream);
-  for (uint32_t stream : {1u, 0u})
-    for (uint32_t i = 0; i < perStream; ++i) {
-      bool isLast = i + 1 == perStream;
-      calls.push_back({stream, isLast && stream == 0 ? event : none,
-                       isLast && stream == 1 ? event : none});
-    }
-  auto order = HappensBefore::create(calls);
+  auto order = makeTwoStreams(perStream);
   ASSERT_TRUE(order.ok()) << order.status().toString();
   for (uint32_t i = 0; i < buffers.size(); ++i) {
     buffers[i].bytes = 256;

@@ -47,12 +47,8 @@ Attr requiredAttr(std::optional<Location> loc, typename Op::Adaptor adaptor,
   return attr;
 }
 
-/// Whether inference can ask for the operands' shapes.
-inline bool areRanked(ValueRange operands) {
-  return llvm::all_of(operands.getTypes(), llvm::IsaPred<RankedTensorType>);
-}
-
-/// The same; MLIR's parser says nothing of its own where inference fails.
+/// Inference asks for the operands' shapes. MLIR's parser says nothing of its
+/// own where inference fails.
 inline LogicalResult checkRanked(std::optional<Location> location, StringRef op,
                                  ValueRange operands) {
   for (auto [i, type] : llvm::enumerate(operands.getTypes()))

@@ -110,9 +110,10 @@ LogicalResult ExtremumBwdOp::inferReturnTypes(MLIRContext *,
                                               std::optional<Location> loc,
                                               Adaptor a,
                                               SmallVectorImpl<Type> &types) {
-  auto shape = attrForInference(a, a.getShapeAttr(), "shape");
-  auto axes = attrForInference(a, a.getAxesAttr(), "axes");
-  if (!areRanked(a.getOperands()) || !shape || !axes ||
+  auto shape = requiredAttr<ExtremumBwdOp>(loc, a, a.getShapeAttr(), "shape");
+  auto axes = requiredAttr<ExtremumBwdOp>(loc, a, a.getAxesAttr(), "axes");
+  if (!shape || !axes ||
+      failed(checkRanked(loc, getOperationName(), a.getOperands())) ||
       failed(checkOperands<ExtremumBwdOp>(loc, a)))
     return failure();
   types.push_back(typeOf(a.getDy()).clone(shape.asArrayRef()));

@@ -147,14 +147,20 @@ def test_an_output_is_read_when_it_is_asked_for(step, card):  # noqa: F811
     del kept
 
 
-def test_memory_of_outputs_is_used_again(card):  # noqa: F811
+@pytest.fixture
+def kept(card):  # noqa: F811
+    """Makes an output that a later call has moved aside."""
     entry = aicf.compile(Mlp(), {"x": INPUTS["x"]}, device="cuda")
 
-    def kept():
+    def make():
         out = entry(X)
         entry(X)
         return out
-    kept()
+    make()
+    return make
+
+
+def test_memory_of_outputs_is_used_again(card, kept):  # noqa: F811
     assert ALLOCATE not in card.calls_of(kept)
     both = [kept(), kept()]
     before = card.objects_alive()
@@ -163,26 +169,17 @@ def test_memory_of_outputs_is_used_again(card):  # noqa: F811
     assert ALLOCATE not in card.calls_of(lambda: [kept(), kept()])
 
 
-def test_our_own_arrays_are_not_shown_to_others(card):  # noqa: F811
-    entry = aicf.compile(Mlp(), {"x": INPUTS["x"]}, device="cuda")
+def test_our_own_arrays_are_not_shown_to_others(card, kept):  # noqa: F811
     y = aicf.zeros((16, 10), device="cuda")
     for _ in range(2):
-        out = entry(X)
-        entry(X)
+        out = kept()
         aicf.op_call("relu", [out], [y])
         before = card.objects_alive()
         del out
         assert card.objects_alive() == before
 
 
-def test_memory_that_others_have_seen_is_not_used_again(card):  # noqa: F811
-    entry = aicf.compile(Mlp(), {"x": INPUTS["x"]}, device="cuda")
-
-    def kept():
-        out = entry(X)
-        entry(X)
-        return out
-    kept()
+def test_memory_that_others_have_seen_is_not_used_again(card, kept):  # noqa: F811
     before = card.objects_alive()
     kept().__dlpack__()
     assert card.objects_alive() == before - 1

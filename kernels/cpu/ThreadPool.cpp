@@ -12,8 +12,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <memory>
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <pthread.h>
 #include <sched.h>
 #include <system_error>
@@ -197,12 +198,11 @@ private:
     return done;
   }
 
-  template <typename Work> int64_t timed(Work work) {
+  /// Does `work`, which says how many blocks it did.
+  template <typename Work> void timed(Work work) {
     auto begin = Clock::now();
-    int64_t done = work();
-    if (done)
+    if (int64_t done = work())
       leafBlock = std::max(leafBlock, (Clock::now() - begin) / done);
-    return done;
   }
 
   void start(int numThreads) {
@@ -220,8 +220,6 @@ private:
 
   void wake() {
     epoch.fetch_add(1);
-    if (numAsleep.load() == 0)
-      return;
     std::lock_guard<std::mutex> lock(sleepers);
     bell.notify_all();
   }
@@ -232,27 +230,23 @@ private:
   /// had a processor. (A helper that itself waits for another one has.)
   void waitFor(const Job &job) {
     auto since = Clock::now();
-    bool isLong = false;
     int last = 0;
-    for (uint32_t i = 0; job.isOccupied(); ++i) {
-      if (&job == &region && timed([&] { return assistInside(); })) {
-        since = Clock::now();
-        isLong = false;
-      }
+    while (job.isOccupied()) {
+      if (&job == &region)
+        timed([&] { return assistInside(); });
       relax();
-      if (i % 64 != 63 || Clock::now() - since <= Patience::kLimit)
+      if (Clock::now() - since <= Patience::kLimit)
         continue;
       if (member == 0) {
-        if (!isLong)
+        if (last == 0)
           since = startLongWait();
-        isLong = true;
         for (int m = 1; m < numMembers.load(); ++m)
           if (members[m].at.load() == &job)
             last = m;
       }
       sched_yield(); // the helper may need this very core
     }
-    if (isLong && last != 0) {
+    if (last != 0) {
       times.waited += Clock::now() - since;
       times.worked += members[last].processorTime() - members[last].before;
     }
@@ -285,9 +279,7 @@ private:
         relax();
       }
     std::unique_lock<std::mutex> lock(sleepers);
-    numAsleep.fetch_add(1);
     bell.wait(lock, [&] { return epoch.load() != seen; });
-    numAsleep.fetch_sub(1);
   }
 
   // Of the caller that holds `callers`.
@@ -299,27 +291,23 @@ private:
   Job region;             ///< of the caller
   Job inner[kMaxMembers]; ///< of each member, inside of its block
   Member members[kMaxMembers];
-  std::atomic<int> numMembers{1}, numAsleep{0};
+  std::atomic<int> numMembers{1};
   std::atomic<uint64_t> epoch{0};
   std::mutex sleepers;
   std::condition_variable bell;
 };
 
-/// Never destroyed: helpers sleep in it until the process ends. A forked child
-/// has none of them, and begins with a pool of its own when it needs one.
-std::atomic<Pool *> thePool{nullptr};
+/// Where the pool is. It is never destroyed: helpers sleep in it until the
+/// process ends. A forked child has none of them, so that its pool begins anew,
+/// in the same place: allocators may be locked while a process forks.
+alignas(Pool) std::byte thePool[sizeof(Pool)];
 
 Pool &pool() {
-  if (Pool *there = thePool.load())
-    return *there;
+  static constexpr auto make = [] { new (thePool) Pool; };
   static const int registered =
-      ::pthread_atfork(nullptr, nullptr, [] { thePool.store(nullptr); });
+      (make(), ::pthread_atfork(nullptr, nullptr, make));
   static_cast<void>(registered);
-  auto made = std::make_unique<Pool>();
-  Pool *there = nullptr;
-  if (thePool.compare_exchange_strong(there, made.get()))
-    there = made.release();
-  return *there;
+  return *std::launder(reinterpret_cast<Pool *>(thePool));
 }
 
 } // namespace

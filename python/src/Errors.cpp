@@ -17,7 +17,7 @@ namespace aicf::python {
 
 static void raise(const Status &status) {
   std::string name(nameOf(status.code()));
-  if (name.size() < 5 || name.compare(name.size() - 5, 5, "Error") != 0)
+  if (name.find("Error") == std::string::npos)
     name += "Error";
   nb::object type = nb::module_::import_("aicf.errors").attr(name.c_str());
   PyErr_SetString(type.ptr(), status.message().c_str());

@@ -38,8 +38,6 @@ std::string quoted(const std::string &name) { return "\"" + name + "\""; }
 
 /// Whether an entry writes the tensor.
 bool isWritten(const Plan &plan, const TensorInfo &tensor) {
-  if (tensor.role == Role::Output)
-    return true;
   for (const PlanEntry &entry : plan.entries)
     for (const PlanCall &call : entry.calls)
       for (uint32_t value : call.outs)
@@ -122,7 +120,7 @@ Array read(const std::shared_ptr<Handle> &handle, const std::string &name) {
 void zeroRow(Handle &handle, const std::string &name, uint64_t row) {
   TensorInfo tensor = findTensor(handle, name);
   const uint64_t bytes = tensor.desc.spanBytes();
-  const uint64_t rows = tensor.desc.rank > 0 ? tensor.desc.dims[0] : 0;
+  const uint64_t rows = tensor.desc.dims[0]; // 0 of a scalar
   if (row >= rows)
     fail(StatusCode::InvalidArgument, quoted(name), " has no row ", row,
          ": it has ", rows, " rows");

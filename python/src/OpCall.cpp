@@ -157,7 +157,7 @@ void callOp(const std::string &name, nb::sequence ins, nb::sequence outs,
     descs.push_back(view.desc);
   std::vector<uint8_t> blob = encodeFields(kind, attrs, descs);
   DeviceLock lock(*device);
-  if (stream && queue.isCapturing())
+  if (queue.isCapturing()) // no queue of a call's own does
     stream->recorded.insert(stream->recorded.end(), owners.begin(),
                             owners.end());
   nb::gil_scoped_release release;

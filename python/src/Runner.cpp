@@ -98,11 +98,9 @@ public:
     return takeOutputs();
   }
 
-  /// `n` runs with what was written or bound, `stepsPerLaunch` a launch.
+  /// `n` runs with what was written or bound, `stepsPerLaunch` a launch; Python
+  /// checks that both are 1 or more.
   nb::object run(uint64_t n, uint32_t stepsPerLaunch) {
-    if (n == 0 || stepsPerLaunch == 0)
-      fail(StatusCode::InvalidArgument, n == 0 ? "n" : "steps_per_launch",
-           " is 0, expected 1 or more");
     Use use(*handle); // over all of it: the outputs are this call's
     {
       nb::gil_scoped_release release;

@@ -147,13 +147,13 @@ struct TracedModule::Impl {
   }
 
   /// Where ops are added: the function, or the map.
-  Block &block() { return map.body ? *map.body : function.front(); }
+  Block &block() { return map.body ? *map.body : function->front(); }
 
   /// Shared with copies that were lowered.
   std::shared_ptr<SharedContext> shared;
   MLIRContext *context;
   OwningOpRef<ModuleOp> module;
-  func::FuncOp function; ///< between begin and end
+  OwningOpRef<func::FuncOp> function; ///< between begin and end
   std::vector<Value> values;
   SmallVector<DictionaryAttr> argumentAttributes;
   /// What is computed for each element, as ops on 0-d tensors.
@@ -293,7 +293,7 @@ bool TracedModule::beginFunction(const std::string &name,
   Collector collector(impl->context, diagnostics);
   Location location = impl->locationOf(where);
   if (impl->function) {
-    emitError(location) << "function \"" << impl->function.getName().str()
+    emitError(location) << "function \"" << impl->function->getName().str()
                         << "\" is not finished";
     return false;
   }
@@ -304,7 +304,7 @@ bool TracedModule::beginFunction(const std::string &name,
   Builder builder(impl->context);
   impl->function =
       func::FuncOp::create(location, name, builder.getFunctionType({}, {}));
-  impl->function.addEntryBlock();
+  impl->function->addEntryBlock();
   return true;
 }
 
@@ -328,7 +328,7 @@ TracedModule::addArgument(const std::vector<int64_t> &shape,
   if (!converted)
     return std::nullopt;
   impl->argumentAttributes.push_back(converted->getDictionary(impl->context));
-  return impl->record(impl->function.front().addArgument(
+  return impl->record(impl->function->front().addArgument(
       RankedTensorType::get(shape, element), location));
 }
 
@@ -423,7 +423,7 @@ std::optional<TracedValue> TracedModule::endMap(size_t element,
   if (!impl->addOperands({element}, *impl->map.location, values, sizes))
     return std::nullopt;
   std::unique_ptr<Block> body = std::move(impl->map.body);
-  OpBuilder builder = OpBuilder::atBlockEnd(&impl->function.front());
+  OpBuilder builder = OpBuilder::atBlockEnd(&impl->function->front());
   FailureOr<Value> result = step::buildMap(builder, *impl->map.location,
                                            impl->map.operands, *body, values[0]);
   impl->finishedMaps.push_back(std::move(body));
@@ -444,8 +444,9 @@ bool TracedModule::endFunction(const std::vector<TracedResult> &results,
   Collector collector(impl->context, diagnostics);
   if (!impl->checkOpen(UnknownLoc::get(impl->context)))
     return false;
-  Location location = impl->function.getLoc();
-  OpBuilder builder = OpBuilder::atBlockEnd(&impl->function.front());
+  func::FuncOp function = *impl->function;
+  Location location = function.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(&function.front());
   SmallVector<Value> returned;
   SmallVector<DictionaryAttr> resultAttributes;
   for (const TracedResult &result : results) {
@@ -463,25 +464,22 @@ bool TracedModule::endFunction(const std::vector<TracedResult> &results,
   if (!converted)
     return false;
   func::ReturnOp::create(builder, location, returned);
-  impl->function.setFunctionType(
-      builder.getFunctionType(impl->function.front().getArgumentTypes(),
+  function.setFunctionType(
+      builder.getFunctionType(function.front().getArgumentTypes(),
                               ValueRange(returned).getTypes()));
-  impl->function.setAllArgAttrs(impl->argumentAttributes);
-  impl->function.setAllResultAttrs(resultAttributes);
+  function.setAllArgAttrs(impl->argumentAttributes);
+  function.setAllResultAttrs(resultAttributes);
   for (NamedAttribute attribute : *converted)
-    impl->function->setAttr(attribute.getName(), attribute.getValue());
-  if (failed(verify(impl->function)))
+    function->setAttr(attribute.getName(), attribute.getValue());
+  if (failed(verify(function)))
     return false;
-  impl->module->push_back(impl->function);
-  impl->function = {};
+  impl->module->push_back(impl->function.release());
   abandonFunction();
   return true;
 }
 
 void TracedModule::abandonFunction() {
   std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
-  if (impl->function)
-    impl->function.erase();
   impl->function = {};
   impl->values.clear();
   impl->argumentAttributes.clear();

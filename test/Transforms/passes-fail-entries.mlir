@@ -7,6 +7,7 @@
 // RUN: not aicf-opt %t/capture.mlir --aicf-check-capture-safety 2>&1 | FileCheck %s --check-prefix=CAPTURE
 // RUN: not aicf-opt %t/outputs.mlir --aicf-return-gradients 2>&1 | FileCheck %s --check-prefix=OUTPUTS
 // RUN: not aicf-opt %t/type.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not aicf-opt %t/result.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=RESULT
 // RUN: not aicf-opt %t/init.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=INIT
 // RUN: not aicf-opt %t/update.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=UPDATE
 // RUN: not aicf-opt %t/derived.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=DERIVED
@@ -94,6 +95,16 @@ func.func @f(%x: tensor<32xf32> {aicf.role = "input", aicf.name = "x"}) {
 // TYPE-NOT: error:
 func.func @f(%x: tensor<?xf32> {aicf.role = "input", aicf.name = "x"}) {
   return
+}
+
+//--- result.mlir
+// RESULT: error: result 0 is 'tensor<2000000000x2000000000xf64>', expected dimensions below 2^31 and up to 64 TiB
+// RESULT-NOT: error:
+func.func @f(%x: tensor<2000000000xf64> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<1x1xf64> {aicf.name = "y"}) {
+  %b = aicf.broadcast %x to [2000000000, 2000000000] : tensor<2000000000xf64>
+  %y = aicf.slice %b from [0, 0] to [1, 1] : tensor<2000000000x2000000000xf64>
+  return %y : tensor<1x1xf64>
 }
 
 //--- init.mlir

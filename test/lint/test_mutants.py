@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "scripts/mutants"))
 
 import cpp  # noqa: E402
 import python  # noqa: E402
+import suite  # noqa: E402
 import switches  # noqa: E402
 
 CPP = """#include <cstdio>
@@ -144,3 +145,11 @@ def test_what_a_switch_does_in_python(text, change, arguments, expected):
         return
     assert run_python(-1, *arguments) != expected
     assert run_python(number, *arguments) == expected
+
+
+def test_tests_of_one_binary_start_it_once():
+    google, bash = ("RulesTest", "--gtest_brief=1"), ("bash",)
+    tests = [suite.Test("a", google, "a", 0.25), suite.Test("b", google, "b", 0.75),
+             suite.Test("c", bash, "c", 0.5)]
+    suite.leave_out_the_start(tests)
+    assert [t.seconds for t in tests] == [0, 0.5, 0.5]

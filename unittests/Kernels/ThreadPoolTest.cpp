@@ -14,10 +14,14 @@
 #include <atomic>
 #include <chrono>
 #include <random>
+#include <sys/syscall.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace aicf::cpu;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
 
 namespace {
 
@@ -209,6 +213,142 @@ TEST(ThreadPool, BlocksInsideOfBlocksAreShared) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Who waits for whom
+//===----------------------------------------------------------------------===//
+
+/// Waits until `isSo`, for half a second at most.
+template <typename Condition> void await(Condition isSo) {
+  for (int waited = 0; !isSo() && waited < 500; ++waited)
+    sleepFor(1);
+}
+
+/// Keeps a processor busy.
+void computeFor(microseconds time) {
+  using Clock = std::chrono::steady_clock;
+  for (auto end = Clock::now() + time; Clock::now() < end;) {
+  }
+}
+
+thread_local int64_t numYields = 0;
+
+} // namespace
+
+/// The pool calls this one.
+extern "C" int sched_yield() noexcept {
+  ++numYields;
+  return int(::syscall(SYS_sched_yield));
+}
+
+namespace {
+
+/// A processor is given up in long waits alone: it takes a system call.
+TEST(ThreadPool, ShortWaitsDoNotYield) {
+  bool spun = false;
+  for (int tries = 0; tries < 100 && !spun; ++tries) {
+    ASSERT_TRUE(helpersCome());
+    std::atomic<bool> theirsBegan{false}, oursIsDone{false};
+    auto ours = [&] {
+      await([&] { return theirsBegan.load(); });
+      oursIsDone = true;
+    };
+    bool helperWasLast = false;
+    auto theirs = [&] {
+      theirsBegan = true;
+      while (!oursIsDone) {
+      }
+      computeFor(microseconds(20));
+      helperWasLast = true;
+    };
+    numYields = 0;
+    spun = runBoth(ours, theirs) && helperWasLast && numYields == 0;
+  }
+  EXPECT_TRUE(spun);
+}
+
+/// What the helper that we wait for does counts, not what others do. A third of
+/// a processor is enough for it: two blocks may be lost.
+TEST(ThreadPool, WaitingForAHelperThatWorksIsNoLoss) {
+  expectEachOnce(64, 1, 4); // three helpers from here on
+  bool goesOn = false;
+  for (int tries = 0; tries < 20 && !goesOn; ++tries) {
+    ASSERT_TRUE(helpersCome());
+    goesOn = runBoth([] { sleepFor(10); }, [] { computeFor(milliseconds(40)); }) &&
+             blocksOfHelpers() > 0;
+  }
+  EXPECT_TRUE(goesOn);
+}
+
+/// A region of three threads. The first helper has a region inside of its
+/// block, and waits there for the second one, which sleeps in its last block.
+/// The caller does `meanwhile`. Returns the first helper; none if it was not so.
+template <typename Meanwhile>
+std::thread::id runWithAHelperThatWaits(Meanwhile meanwhile) {
+  std::thread::id caller = std::this_thread::get_id();
+  std::thread::id first;
+  std::atomic<int> begun{0}, helpers{0}, inside{0};
+  std::atomic<bool> isTaken{false}, isDone{false};
+  auto outer = [&](int64_t) {
+    ++begun;
+    await([&] { return begun == 3; });
+    if (std::this_thread::get_id() == caller) {
+      await([&] { return inside == 2; });
+      meanwhile();
+      isDone = true;
+    } else if (helpers++ == 0) {
+      first = std::this_thread::get_id();
+      auto inner = [&](int64_t) {
+        ++inside;
+        await([&] { return inside == 2; });
+        if (std::this_thread::get_id() != first) {
+          isTaken = true;
+          await([&] { return isDone.load(); });
+          sleepFor(25);
+        }
+      };
+      runBlocks(2, 3, BlockFunction::of(inner));
+    }
+  };
+  runBlocks(3, 3, BlockFunction::of(outer));
+  return isTaken ? first : std::thread::id();
+}
+
+/// A helper that waits inside of its block has a processor, which is what the
+/// caller measures. It measures nothing itself.
+TEST(ThreadPool, AWaitInsideOfABlockIsNoLoss) {
+  bool goesOn = false;
+  for (int tries = 0; tries < 20 && !goesOn; ++tries) {
+    ASSERT_TRUE(helpersCome());
+    auto meanwhile = [] { sleepFor(10); }; // how long a block is
+    goesOn = runWithAHelperThatWaits(meanwhile) != std::thread::id() &&
+             blocksOfHelpers() > 0;
+  }
+  EXPECT_TRUE(goesOn);
+}
+
+/// It takes no blocks of others, either: its own block would end late.
+TEST(ThreadPool, WhoWaitsInsideOfABlockTakesNoOther) {
+  bool waited = false;
+  for (int tries = 0; tries < 20 && !waited; ++tries) {
+    ASSERT_TRUE(helpersCome());
+    std::thread::id caller = std::this_thread::get_id();
+    std::atomic<int> others{0};
+    auto meanwhile = [&] {
+      sleepFor(2); // it waits by now
+      auto inner = [&](int64_t) {
+        others += std::this_thread::get_id() != caller;
+        sleepFor(2);
+      };
+      runBlocks(4, 3, BlockFunction::of(inner));
+    };
+    waited = runWithAHelperThatWaits(meanwhile) != std::thread::id();
+    if (waited) {
+      EXPECT_EQ(others, 0);
+    }
+  }
+  EXPECT_TRUE(waited);
+}
+
 /// A thread begins with its own share of the blocks, in every region.
 TEST(ThreadPool, SharesStayWithTheirThread) {
   std::thread::id caller = std::this_thread::get_id();
@@ -277,9 +417,6 @@ TEST(ThreadPool, NoThreadsAreOne) {
 //===----------------------------------------------------------------------===//
 // Patience, on a clock of its own
 //===----------------------------------------------------------------------===//
-
-using std::chrono::microseconds;
-using std::chrono::milliseconds;
 
 /// How long a region of such times makes `patience` pause, in whole
 /// milliseconds.

@@ -21,19 +21,18 @@ void loadCublasLt(CudaApi &api) {
   const char *path = std::getenv("AICF_CUBLASLT_LIBRARY");
   void *library = dlopen(path ? path : "libcublasLt.so.13", RTLD_NOW);
   if (!library) {
-    const char *why = dlerror();
-    api.cublasLtProblem = why ? why : "cannot load libcublasLt.so.13";
+    api.cublasLtProblem = dlerror();
     return;
   }
-  bool isComplete = true;
+  auto version =
+      reinterpret_cast<size_t (*)()>(dlsym(library, "cublasLtGetVersion"));
+  bool isComplete = version != nullptr;
 #define AICF_CUBLASLT_CALL(NAME, PARAMETERS)                                   \
   api.NAME = reinterpret_cast<decltype(api.NAME)>(dlsym(library, #NAME));      \
   isComplete &= api.NAME != nullptr;
   AICF_CUBLASLT_CALLS(AICF_CUBLASLT_CALL)
 #undef AICF_CUBLASLT_CALL
-  auto version =
-      reinterpret_cast<size_t (*)()>(dlsym(library, "cublasLtGetVersion"));
-  if (isComplete && version)
+  if (isComplete)
     api.cublasLtVersion = version();
   else
     api.cublasLtProblem = "libcublasLt.so.13 lacks functions";

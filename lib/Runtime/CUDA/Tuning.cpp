@@ -32,9 +32,7 @@ std::string toHex(const std::vector<uint8_t> &bytes) {
 std::vector<uint8_t> fromHex(const std::string &text) {
   std::vector<uint8_t> bytes;
   auto value = [](char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
+    return c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
   };
   for (size_t i = 0; i + 1 < text.size(); i += 2) {
     int high = value(text[i]), low = value(text[i + 1]);
@@ -56,15 +54,15 @@ Status TuningFile::load(const std::string &path, const std::string &device) {
     return makeError(StatusCode::InvalidFile, "tuning file '", path,
                      "': ", what);
   };
-  // What is not an object contains nothing.
-  if (!json.contains("device") || !json["device"].is_string() ||
-      !json.contains("choices") || !json["choices"].is_object())
+  // What an object lacks is null.
+  if (!json.is_object() || !json["device"].is_string() ||
+      !json["choices"].is_object())
     return malformed("expected an object with \"device\" and \"choices\"");
   if (json["device"] != device)
     return {};
   for (const auto &[key, choice] : json["choices"].items()) {
-    if (!choice.contains("algorithm") || !choice["algorithm"].is_string() ||
-        !choice.contains("micros") || !choice["micros"].is_number())
+    if (!choice.is_object() || !choice["algorithm"].is_string() ||
+        !choice["micros"].is_number())
       return malformed("a choice lacks \"algorithm\" or \"micros\"");
     choices[key] = {fromHex(choice["algorithm"].get<std::string>()),
                     choice["micros"].get<double>()};

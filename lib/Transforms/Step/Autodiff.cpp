@@ -95,10 +95,10 @@ void Differentiator::add(Value operand, Value cotangent) {
 }
 
 void Differentiator::passOn(Value result, Value operand) {
-  auto it = cotangents.find(result);
-  if (it == cotangents.end() || !isNeeded(operand))
+  assert(isUsed(result) && "its cotangent is zero");
+  if (!isNeeded(operand))
     return;
-  if (it->second || cotangents.contains(operand))
+  if (cotangents.lookup(result) || cotangents.contains(operand))
     return add(operand, cotangent(result));
   cotangents[operand] = Value(); // one, as the result's
 }

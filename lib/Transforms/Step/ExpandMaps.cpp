@@ -56,8 +56,8 @@ LogicalResult ExpandMaps::expand(MapOp map) {
   MapBody body(builder, map);
   auto yield = cast<YieldOp>(map.getBody().front().getTerminator());
   Value y = body.translate(yield.getValue());
-  if (!y)
-    return (body.culprit ? body.culprit : map)->emitOpError()
+  if (!y) // a map is isolated, so one of its ops is the reason
+    return body.culprit->emitOpError()
            << "cannot be expressed in aicf: " << body.reason;
   // What is said of the map, as aicf.recompute, is said of its ops.
   for (Operation *op = before ? before->getNextNode() : &map->getBlock()->front();

@@ -211,8 +211,7 @@ static LogicalResult checkUnscaled(ArrayRef<Operation *> tail) {
 void Narrower::rewriteTail(Operation *op) {
   Training training = trainingOf(op);
   Operation *clone = cloneWith(op, [&](OpOperand &use) {
-    return &use == training.grad && isF32(use.get()) ? narrowOf(use.get())
-                                                     : wideOf(use.get());
+    return &use == training.grad ? narrowOf(use.get()) : wideOf(use.get());
   });
   wide.map(op->getResults(), clone->getResults());
 }

@@ -157,10 +157,7 @@ static Viewed viewMatrices(OpBuilder &builder, Location loc, Value value,
   Viewed viewed(builder, loc, value);
   const TensorDesc &desc = viewed.desc();
   size_t rows = desc.rank - 2u, columns = desc.rank - 1u;
-  bool swaps = !desc.isDense() && desc.dims[rows] != 1 &&
-               desc.stride(rows) == 1 &&
-               (desc.dims[columns] == 1 || desc.stride(columns) != 1);
-  if (!swaps)
+  if (desc.isDense() || desc.stride(rows) != 1)
     return viewed;
   auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, desc.rank));
   std::swap(permutation[rows], permutation[columns]);

@@ -88,3 +88,11 @@ func.func @unranked_by_hand(%x: tensor<2x3xf32>, %y: tensor<*xf32>) {
   %0:3 = aicf.linear_bwd %x, %y, %x : tensor<2x3xf32>, tensor<*xf32>, tensor<2x3xf32>
   return
 }
+
+// -----
+
+func.func @extremum_bwd(%dy: tensor<4xf32>, %i: tensor<3xi32>) {
+  // expected-error @+1 {{'aicf.extremum_bwd' op C2: dy and index are 'tensor<4xf32>' and 'tensor<3xi32>', expected}}
+  %r = "aicf.extremum_bwd"(%dy, %i) {axes = array<i64: 1>, shape = array<i64: 4, 3>} : (tensor<4xf32>, tensor<3xi32>) -> tensor<4x3xf32>
+  return
+}

@@ -138,7 +138,7 @@ def test_what_can_be_bound():
     for name, array, message in (
             ("fc1.weight", np.zeros((10, 31), np.float32), r"\(10, 31\)"),
             ("fc1.weight", np.zeros((32, 10), np.float32).T, "contiguous"),
-            ("lr", 0.1, "only an array on cpu can be bound"),
+            ("lr", 0.1, '"lr" is a number: only an array on cpu can be bound'),
             ("nothing", X, "nothing")):
         with pytest.raises(aicf.AICFError, match=message):
             step.program.bind(name, array)
@@ -151,6 +151,7 @@ def test_bound_memory_is_not_shared():
     with pytest.raises(aicf.AICFError, match="would share memory"):
         step.program.bind("fc1.bias", whole[319:329])
     step.program.bind("fc1.bias", whole[320:330])
+    step.program.bind("fc1.weight", whole[:320].reshape(10, 32))  # in front of it
     step(X, LABELS)
 
 

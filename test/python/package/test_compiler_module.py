@@ -25,11 +25,12 @@ def module():
 
 
 def refuses(call, message, line=HERE):
-    """Whether CompileError has the message, at the line."""
+    """Whether CompileError has the message, at the line, and no other one."""
     with pytest.raises(aicf.CompileError) as caught:
         call()
-    said = [(d.filename, d.lineno, d.message) for d in caught.value.diagnostics]
-    assert any((file, at) == line and message in text for file, at, text in said), said
+    (said,) = caught.value.diagnostics
+    assert (said.filename, said.lineno) == line
+    assert message in said.message
 
 
 def finish(module, value=0):
@@ -42,14 +43,15 @@ def test_types_and_shapes_of_arguments(module):
             '"f31" is not an element type, expected f16, bf16, f32')
     refuses(lambda: module.add_argument([3, 0], "f32", {}, *HERE),
             "a dimension is 0, expected 1 or more")
-    refuses(lambda: module.add_argument([1], "f32", {"a": AttributeText("<")}, *HERE),
-            "in attribute '<'")
+    with pytest.raises(aicf.CompileError, match="in attribute '<'"):
+        module.add_argument([1], "f32", {"a": AttributeText("<")}, *HERE)
     finish(module)
 
 
 @pytest.mark.parametrize("attributes, message", [
     ({"dtype": DTypeName("f8")}, '"f8" is not an element type'),
     ({"dtype": AttributeText("[")}, "in attribute '['"),
+    ({"dtype": AttributeText("f8")}, "in attribute 'f8'"),
     ({"dtype": Elements([3], "f8", bytes(4))}, '"f8" is not an element type'),
     ({"dtype": Elements([3], "f32", bytes(8))},
      "the elements have 8 bytes, expected 12 for 'tensor<3xf32>'"),
@@ -95,6 +97,23 @@ def test_optional_operands_have_segments(module):
     finish(module, 3)
     assert "aicf.relu" not in module.text()
     assert "operandSegmentSizes" not in module.text()
+
+
+def test_what_is_right_is_not_blamed(module):
+    """Attributes are read before operands."""
+    for dtype in (DTypeName("f16"), AttributeText("f16")):
+        refuses(lambda: module.emit("aicf.cast", [9], {"dtype": dtype}, *HERE),
+                "there is no value 9")
+    finish(module)
+
+
+def test_absent_operands_of_several_kinds(module):
+    """Such an op says how many each kind has."""
+    module.add_argument([], "f32", dict(INPUT, **{"aicf.name": "lr"}), *HERE)
+    results = module.emit("aicf.sgd_step", [0, 0, 1, None, 1, None], {}, *HERE)
+    assert [shape for _, shape, _ in results] == [(3,), (3,)]
+    finish(module, 2)
+    assert "aicf.sgd_step %arg0, %arg0, %arg1 inv_scale" in module.text()
 
 
 def test_nothing_is_added_outside_of_a_function():

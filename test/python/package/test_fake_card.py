@@ -127,7 +127,8 @@ def test_a_peers_stream_orders_calls(step, card):  # noqa: F811
 
 def test_binding_wants_memory_of_the_card(step, card):  # noqa: F811
     for wrong in (X, aicf.array(X)):
-        with pytest.raises(aicf.AICFError, match="only an array on cuda:0"):
+        with pytest.raises(aicf.AICFError,
+                           match='x" is on the host: only an array on cuda:0'):
             step.bind(x=wrong)
     labels = on_card(LABELS)
     assert card.calls_of(lambda: step(on_card(X), labels)).count(COPY) == 4

@@ -255,11 +255,15 @@ def test_inputs_stay_bound_after_a_fork():
 
 # Values
 
-def test_what_an_optimizer_adds_to_the_state():
+def test_what_an_optimizer_adds_to_the_state(tmp_path):
     step = small(aicf.optim.SGD(0.1, momentum=0.9))
     own, everything = step.state_dict(), step.state_dict(optimizer=True)
     assert set(own) == {"weight", "bias"}
     assert set(everything) > set(own)
+    step.save(tmp_path / "a.plan")
+    loaded = aicf.load(tmp_path / "a.plan")
+    assert set(loaded.state_dict()) == set(own)
+    assert set(loaded.state_dict(optimizer=True)) == set(everything)
 
 
 def test_parameters_can_be_read_between_the_batches_of_an_update():

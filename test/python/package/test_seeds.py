@@ -155,6 +155,12 @@ def test_what_is_traced_later_is_not_in_a_plan():
     ir = aicf.trace_ir(lambda x: x + x, {"x": aicf.spec((2,))}, name="f")
     lowered = ir.lower()
     ir.add(lambda x: x + m, {"x": aicf.spec((2,))}, name="g")
+    for options in ({"keep": "grad"}, {"streams": 2, "opt_level": 0}):
+        with pytest.raises(TypeError, match=r"options \(%s\) are for IR"
+                           % ", ".join(options)):
+            aicf.PlannedExecutor(lowered, **options)
+    with pytest.raises(TypeError, match="plan is a int, expected IR"):
+        aicf.PlannedExecutor(3)
     ex = aicf.PlannedExecutor(lowered)
     with pytest.raises(aicf.AICFError, match="late"):
         ex.read("late")

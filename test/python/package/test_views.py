@@ -161,6 +161,9 @@ def test_products_of_any_rank(a, b):
     got = evaluate(lambda x, y: x @ y, x=left, y=right)
     assert got.shape == (left @ right).shape
     np.testing.assert_allclose(got, left @ right, rtol=1e-12)
+    if len(b) == 2:
+        turned = evaluate(lambda x, y: x @ y.T, x=left, y=right.T.copy())
+        np.testing.assert_allclose(turned, left @ right, rtol=1e-12, strict=True)
 
 
 def calls(function, device="cpu", **arrays):

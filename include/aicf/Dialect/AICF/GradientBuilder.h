@@ -38,7 +38,8 @@ public:
   /// Adds `cotangent`, of the type of `operand`, to that of `operand`. A null
   /// one is zero, and one that nobody needs is dropped.
   virtual void add(mlir::Value operand, mlir::Value cotangent) = 0;
-  /// Adds the cotangent of `result` to that of `operand`, of the same type.
+  /// Adds the cotangent of `result`, which is used, to that of `operand`, of the
+  /// same type.
   virtual void passOn(mlir::Value result, mlir::Value operand) = 0;
 
   /// `value` as the backward pass may read it: an argument of the entry itself,

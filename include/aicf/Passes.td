@@ -116,6 +116,29 @@ def Autodiff : Pass<"aicf-autodiff", "ModuleOp"> {
   let dependentDialects = ["::aicf::step::AICFDialect"];
 }
 
+def ConcatPads : Pass<"aicf-concat-pads", "::mlir::func::FuncOp"> {
+  let summary = "turn sums of padded tensors into concats";
+  let description = [{
+    The gradient of a tensor that is read in slices is a sum: each slice gives a `pad` of its
+    own gradient. This pass turns those of one dimension that do not overlap into one
+    `concat`, which neither writes zeros nor adds them. Pads of the same range are added
+    before they are padded. What remains zero is filled by a `pad` of the part in front of it.
+
+    A pad stays where another op reads it, where its step is not 1, and where it is the only
+    one along its dimension. A partial sum stays where another op reads it. The terms that are
+    left are added in their order, and the concats come last. So the sum may round
+    differently, and -0 is no longer turned into 0.
+
+    ```mlir
+    %dq = aicf.pad %a {axis = 0 : i64, size = 6 : i64} : tensor<2x4xf32>
+    %dk = aicf.pad %b {axis = 0 : i64, begin = 2 : i64, size = 6 : i64} : tensor<4x4xf32>
+    %dx = aicf.add %dq, %dk : tensor<6x4xf32>, tensor<6x4xf32>
+    // becomes
+    %dx = aicf.concat %a, %b {axis = 0 : i64} : tensor<2x4xf32>, tensor<4x4xf32>
+    ```
+  }];
+}
+
 def AppendOptimizer : Pass<"aicf-append-optimizer", "ModuleOp"> {
   let summary = "update parameters from their gradients";
   let description = [{

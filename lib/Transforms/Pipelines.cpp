@@ -60,6 +60,7 @@ static void buildStepPhase(OpPassManager &pm,
   }
   pm.addPass(createHoistConstants()); // of the types that are computed in
   pm.addPass(createAutodiff());
+  pm.addNestedPass<func::FuncOp>(createConcatPads());
   pm.addPass(createAppendOptimizer());
   pm.addPass(createReturnGradients());
   if (options.splitStep)

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # What is measured on the CPU: training steps beside PyTorch and JAX, quiet and busy;
-# compile times over size; the training time of the Fashion-MNIST example.
-# Usage: benchmarks/cpu.sh BUILD [PART...]; parts: steps, lowering, train.
+# compile times over size; the training time of the Fashion-MNIST example; copies of
+# views and reductions beside memcpy.
+# Usage: benchmarks/cpu.sh BUILD [PART...]; parts: steps, lowering, train, copies,
+# reductions.
 # The peers are installed into .deps/peers, for this benchmark alone.
 set -euo pipefail
 build=${1:-build}
@@ -37,13 +39,17 @@ train() {
   done
 }
 
+copies() { "$build/bin/aicf-memory-times" copies cpu; }
+
+reductions() { "$build/bin/aicf-memory-times" reductions cpu; }
+
 echo "== $(date -I), $(nproc) cores, $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2)"
 if [ $# -eq 0 ]; then
-  set -- steps lowering train
+  set -- steps lowering train copies reductions
 fi
 for part in "$@"; do
   case "$part" in
-  steps | lowering | train) "$part" ;;
+  steps | lowering | train | copies | reductions) "$part" ;;
   *) echo "cpu.sh: unknown part '$part'" >&2 && exit 2 ;;
   esac
 done

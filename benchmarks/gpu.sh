@@ -8,7 +8,7 @@
 #                                       and copies headers into carry/
 #   benchmarks/gpu.sh PART...           on the GPU machine, with carry/ beside
 # Parts: build, tests, goldens, update_goldens, train, python, sanitize, accuracy,
-# steps, bench, ops, words, while_node. Logs go to $OUT, or to build-gpu/.
+# steps, bench, ops, words, copies, reductions, while_node. Logs go to $OUT, or to build-gpu/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -124,6 +124,10 @@ words() {
     tee "$out/words.md"
 }
 
+copies() { $build/bin/aicf-memory-times copies cuda | tee "$out/copies.md"; }
+
+reductions() { $build/bin/aicf-memory-times reductions cuda | tee "$out/reductions.md"; }
+
 # The package, without its compiler, for the machine's own python3.
 python() {
   export PYTHONPATH="$PWD/carry/python:$PWD/$build/python"
@@ -151,7 +155,7 @@ nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 for part in "$@"; do
   echo "== $part"
   case "$part" in
-  build | tests | goldens | update_goldens | train | python | ops | words) "$part" ;;
+  build | tests | goldens | update_goldens | train | python | ops | words | copies | reductions) "$part" ;;
   sanitize | accuracy | steps | bench | while_node) source benchmarks/gpu_parts.sh && "$part" ;;
   *) echo "gpu.sh: unknown part '$part'" >&2 && exit 2 ;;
   esac

@@ -9,6 +9,7 @@
 // it.
 //===----------------------------------------------------------------------===//
 
+#include "kernels/pointwise/CopyViewCpu.h"
 #include "kernels/pointwise/Pointwise.h"
 
 #include <cstring>
@@ -42,25 +43,6 @@ template <typename T> void biasAdd(BiasAddArgs call) {
                     to[j] = C(from[j]) + C(b[j]);
                   else AICF_INDEPENDENT_LOOP for (int64_t j = 0; j < width; ++j)
                       to[j] = C(from[j]) + C(b[r % size]);
-                }
-              });
-}
-
-/// A row of the walk at a time; T is any type of the elements' size.
-template <typename T>
-void copyView(const TensorView &from, const TensorView &to, int numThreads) {
-  const Walk walk(from.desc);
-  const T *x = from.strided<T>();
-  T *y = static_cast<T *>(to.start());
-  const int64_t elements = from.elements();
-  const int64_t width = walk.dims[walk.rank - 1];
-  const int64_t stride = walk.strides[walk.rank - 1];
-  parallelFor(elements / width, width >= 16384 ? 1 : 16384 / width, numThreads,
-              elements, [&](int64_t begin, int64_t end) {
-                for (int64_t row = begin; row < end; ++row) {
-                  const T *start = x + walk.at(row * width);
-                  for (int64_t i = 0; i < width; ++i)
-                    y[row * width + i] = start[i * stride];
                 }
               });
 }

@@ -9,6 +9,7 @@
 // contraction.
 //===----------------------------------------------------------------------===//
 
+#include "kernels/pointwise/CopyView.cuh"
 #include "kernels/pointwise/Pointwise.cuh"
 
 namespace aicf::cuda {
@@ -136,48 +137,13 @@ __global__ void copyKernel(const __grid_constant__ MapParams p) {
       static_cast<char *>(p.out)[i] = static_cast<const char *>(p.a)[i];
 }
 
-struct CopyViewParams {
-  const void *x;
-  void *y;
-  int64_t elements;
-  Walk walk; ///< of x
-};
-
-/// T is any type of the elements' size.
-template <typename T, typename Index>
-__global__ void copyViewKernel(const __grid_constant__ CopyViewParams p) {
-  gridStride(p.elements, [&](int64_t i) {
-    static_cast<T *>(p.y)[i] =
-        static_cast<const T *>(p.x)[p.walk.at(static_cast<Index>(i))];
-  });
-}
-
-LaunchPlan copyView(const TensorView &x, const TensorView &y,
-                    const DeviceLimits &limits) {
-  CopyViewParams p{x.start(), y.start(), x.elements(), Walk(x.desc)};
-  auto launch = [&](auto element) -> LaunchPlan {
-    using T = decltype(element);
-    auto kernel = p.elements <= UINT32_MAX ? copyViewKernel<T, uint32_t>
-                                           : copyViewKernel<T, uint64_t>;
-    return {plan(kernel, gridFor(p.elements, limits), kBlock, p)};
-  };
-  switch (sizeOf(x.desc.dtype)) {
-  case 1:
-    return launch(uint8_t());
-  case 2:
-    return launch(uint16_t());
-  case 4:
-    return launch(uint32_t());
-  default:
-    return launch(uint64_t());
-  }
-}
-
 /// copy and copy_saved.
 template <typename Args>
 LaunchPlan copy(Args call, const DeviceLimits &limits) {
   if (!call.x().desc.isDense())
-    return copyView(call.x(), call.y(), limits);
+    return {planCopyView(call.x().start(), call.y().start(),
+                         Walk(call.x().desc), sizeOf(call.x().desc.dtype),
+                         limits)};
   MapParams p{};
   p.a = call.x().dense();
   p.out = call.y().dense();

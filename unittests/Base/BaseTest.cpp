@@ -1,4 +1,4 @@
-//===- BaseTest.cpp - half floats, sizes and text -------------------------===//
+//===- BaseTest.cpp - numbers, sizes and text -----------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/TensorDesc.h"
+#include "lib/Base/FastDivisor.h"
 #include "lib/Base/HalfFloat.h"
 #include "lib/Base/Runs.h"
 #include "lib/Base/Utf8.h"
@@ -41,6 +42,32 @@ TEST(HalfFloat, RoundsToNearestEven) {
   EXPECT_EQ(floatToHalf(0x1.8p-24f), 2);                 // tie, even above
   EXPECT_TRUE(std::isnan(halfToFloat(floatToHalf(NAN))));
   EXPECT_TRUE(std::isnan(bfloatToFloat(floatToBFloat(NAN))));
+}
+
+/// By every divisor up to 1000, by those around powers of two, and by random
+/// ones, of numbers around multiples.
+TEST(FastDivisor, DividesAsTheProcessorDoes) {
+  std::mt19937 random(1);
+  constexpr int64_t kLimit = int64_t(1) << 31;
+  auto expectExact = [&](int64_t by) {
+    FastDivisor divisor(by);
+    for (int run = 0; run < 200; ++run) {
+      int64_t n = run == 0 ? kLimit - 1 : int64_t(random() % kLimit);
+      for (int64_t i : {n, n / by * by, n / by * by - 1})
+        if (i >= 0) {
+          ASSERT_EQ(divisor.quotient(uint32_t(i)), uint32_t(i / by))
+              << i << " / " << by;
+        }
+    }
+  };
+  for (int64_t by = 1; by <= 1000; ++by)
+    expectExact(by);
+  for (int64_t power = 1; power < kLimit; power *= 2)
+    for (int64_t by : {power - 1, power, power + 1})
+      if (by > 0)
+        expectExact(by);
+  for (int run = 0; run < 1000; ++run)
+    expectExact(1 + int64_t(random() % (kLimit - 1)));
 }
 
 TEST(TensorDesc, CheckedBytes) {

@@ -7,10 +7,13 @@
 
 #include "unittests/Kernels/KernelCase.h"
 
+#include "lib/Base/Walk.h"
 #include "lib/Ops/KernelTable.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 using namespace aicf;
 using namespace aicf::test;
@@ -32,6 +35,65 @@ TEST(Kernels, CastsRoundToNearest) {
       ASSERT_EQ(load(c.outs[0], i), load(expected, i)) << row.kid << " " << i;
     }
   }
+}
+
+/// The view of `shape` whose dimensions lie in a random order, each `gap`
+/// elements further apart than it has to.
+TensorDesc permuted(DType dtype, const std::vector<int64_t> &shape, int64_t gap,
+                    std::mt19937 &random) {
+  std::vector<size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  std::vector<int64_t> strides(shape.size());
+  int64_t next = 1;
+  for (size_t i : order) {
+    strides[i] = next;
+    next = next * shape[i] + gap;
+  }
+  return TensorDesc::strided(dtype, shape, strides);
+}
+
+/// Copies a view that begins `first` elements behind an address of the device's
+/// allocator.
+void expectExactCopy(const TensorDesc &view, int64_t first,
+                     std::mt19937 &random) {
+  const size_t size = sizeOf(view.dtype);
+  const TensorDesc dense(view.dtype, view.shape());
+  Case c;
+  std::vector<uint8_t> bytes(view.spanBytes() + size_t(first) * size);
+  for (uint8_t &byte : bytes)
+    byte = uint8_t(random());
+  c.ins.push_back({bytes, {view, {}}});
+  c.outs.push_back({std::vector<uint8_t>(dense.spanBytes()), {dense, {}}});
+  auto device = makeDevice(2);
+  OnDevice memory(*device, c);
+  char *start = static_cast<char *>(memory.ins[0].start());
+  memory.ins[0] = {start + size_t(first) * size, view};
+  ASSERT_TRUE(memory.run(OpKind::Copy).ok()) << view.toString();
+  memory.fetch();
+  const Walk walk(view);
+  for (int64_t i = 0; i < dense.elements(); ++i)
+    ASSERT_EQ(std::memcmp(&bytes[size_t(first + walk.at(i)) * size],
+                          &c.outs[0].bytes[size_t(i) * size], size),
+              0)
+        << "element " << i << " of " << view.toString() << " from " << first;
+}
+
+/// Vectors and single elements, tiles and their edges, addresses that are
+/// aligned and that are not.
+TEST(Kernels, CopiesOfViewsAreExact) {
+  std::mt19937 random(5);
+  for (DType dtype : {DType::I1, DType::F16, DType::F32, DType::F64})
+    for (const std::vector<int64_t> &shape :
+         {std::vector<int64_t>{64, 128}, {130, 67}, {3, 80, 32}, {2, 16, 5, 48},
+          {17, 3, 16, 2, 33}, {70, 3, 40}, {16, 31, 16}, {5, 7}, {96, 1, 200}})
+      for (int64_t gap : {0, 1, 16})
+        for (int64_t first : {0, 0, 3})
+          expectExactCopy(permuted(dtype, shape, gap, random), first, random);
+  // Past the caches.
+  expectExactCopy(TensorDesc::strided(DType::F32, std::vector<int64_t>{1024, 8192},
+                                      std::vector<int64_t>{1, 1024}),
+                  0, random);
 }
 
 /// The slope of the tanh is infinite where tanh' is 0. Without tanh infinity

@@ -218,14 +218,14 @@ class Suite:
 
     def killer(self, tests, mutant, first=()):
         """The test that fails with a mutant, or None. Tests named in `first` come
-        first, then programs by the time that their tests take."""
+        first, then programs by the time that a test takes."""
         reaching = [t for t in tests if mutant.number in t.reached]
         by_program = {}
         for test in reaching:
             key = test.program if test.program[0] != "bash" else test.name
             by_program.setdefault(key, []).append(test)
         groups = [[t] for t in reaching if t.name in first] + sorted(
-            by_program.values(), key=lambda g: sum(t.seconds for t in g))
+            by_program.values(), key=lambda g: sum(t.seconds for t in g) / len(g))
         left = self.most_seconds
         for group in groups:
             group.sort(key=lambda t: t.seconds)

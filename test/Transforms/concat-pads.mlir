@@ -1,8 +1,11 @@
 // RUN: aicf-opt %s --aicf-concat-pads --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-concat-pads --remarks-filter=aicf --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Tests which sums of padded tensors become concats.
 
 // Three parts tile the rows; what else is added comes first.
+// REMARK: ConcatPads | Category:aicf | Function=tiles | Remark="a sum of 4 terms has 2: pads became concats"
+// REMARK: ConcatPads | Category:aicf | Function=tiles | sums_of_pads=1
 // CHECK-LABEL: @tiles
 // CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<2x4xf32>{{.*}}, %[[B:[a-z0-9]+]]: tensor<3x4xf32>{{.*}}, %[[C:[a-z0-9]+]]: tensor<1x4xf32>{{.*}}, %[[X:[a-z0-9]+]]: tensor<6x4xf32>
 // CHECK-NEXT: %[[R:.*]] = aicf.relu %[[X]]

@@ -68,10 +68,11 @@ static void collectTerms(Value value, SmallVectorImpl<Value> &terms) {
   collectTerms(add.getB(), terms);
 }
 
+/// Erases the op of a value that nobody reads, and what it alone has read.
 static void eraseDead(Value value) {
-  Operation *maker = value.getDefiningOp();
-  if (!maker || !isa<AddOp, PadOp>(maker) || !value.use_empty())
+  if (!value.use_empty())
     return;
+  Operation *maker = value.getDefiningOp();
   SmallVector<Value> operands(maker->getOperands());
   maker->erase();
   for (Value operand : operands)
@@ -169,9 +170,8 @@ bool SumRewriter::rewrite(AddOp sum) {
     return false;
   if (auto remark = remark::passed(
           loc, remarkOf("ConcatPads", func.getSymName())))
-    remark << "a sum of " + std::to_string(numTerms) +
-                  " tensors with zeros in them has " +
-                  std::to_string(terms.size()) + " terms now";
+    remark << "a sum of " + std::to_string(numTerms) + " terms has " +
+                  std::to_string(terms.size()) + ": pads became concats";
   sum.getC().replaceAllUsesWith(sumOf(terms));
   eraseDead(sum.getC());
   return true;

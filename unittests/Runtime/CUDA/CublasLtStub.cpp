@@ -16,6 +16,8 @@ extern "C" {
 AICF_CUBLASLT_CALLS(AICF_STUB)
 #undef AICF_STUB
 
+#ifndef AICF_STUB_WITHOUT_VERSION
 size_t cublasLtGetVersion() { return 130000; }
+#endif
 
 } // extern "C"

@@ -16,9 +16,11 @@ using namespace aicf;
 namespace {
 
 #ifdef AICF_HAVE_CUBLASLT
-/// Ends the process: the table is made once in each.
+/// Ends the process: the table is made once in each. Null: the loader's path.
 [[noreturn]] void showCublasLt(const char *library) {
-  ::setenv("AICF_CUBLASLT_LIBRARY", library, 1);
+  ::unsetenv("AICF_CUBLASLT_LIBRARY");
+  if (library)
+    ::setenv("AICF_CUBLASLT_LIBRARY", library, 1);
   const CudaApi &api = realCudaApi();
   std::fprintf(stderr, "version %zu: %s\n", api.cublasLtVersion,
                api.cublasLtProblem.c_str());
@@ -31,6 +33,15 @@ TEST(CudaApiDeathTest, SaysWhyThereIsNoCublasLt) {
               "version 0: /nothing.so: cannot open");
   EXPECT_EXIT(showCublasLt("libm.so.6"), testing::ExitedWithCode(0),
               "version 0: libcublasLt.so.13 lacks functions");
+  EXPECT_EXIT(showCublasLt(AICF_CUBLASLT_STUB_WITHOUT_VERSION),
+              testing::ExitedWithCode(0),
+              "version 0: libcublasLt.so.13 lacks functions");
+}
+
+TEST(CudaApiDeathTest, LooksOnTheLoadersPath) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(showCublasLt(nullptr), [](int) { return true; },
+              "version [1-9]|version 0: libcublasLt.so.13: cannot open");
 }
 
 TEST(CudaApiDeathTest, TakesALibraryWithAllFunctions) {

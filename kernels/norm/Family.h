@@ -7,8 +7,11 @@
 #ifndef AICF_KERNELS_NORM_FAMILY_H
 #define AICF_KERNELS_NORM_FAMILY_H
 
+#include "kernels/H200.h"
 #include "kernels/ReductionSize.h"
 #include "lib/Ops/RuleCall.h"
+
+#include <algorithm>
 
 namespace aicf::families {
 
@@ -28,6 +31,68 @@ struct SumExtents {
     size = large.elements() / small.elements();
   }
 };
+
+/// How a GPU goes over a reduction of a large tensor: shapes alone say it, for
+/// a card of kMultiprocessors, so that it gives the same bits on every one.
+struct ReductionPlan : SumExtents {
+  static constexpr int64_t kThreads = 256; ///< of a block
+  int64_t lanes; ///< threads side by side: of a row, or over columns
+  int64_t columns = 1; ///< of a thread, if `inner` is not 1
+  bool warpsAlone = false; ///< a warp has columns of its own, else a block
+  int64_t chunks; ///< that `size` is reduced in, one after the other
+
+  ReductionPlan(const TensorDesc &x, const TensorDesc &y, int64_t axis)
+      : SumExtents(x, y, axis) {
+    const auto vector = int64_t(16 / sizeOf(x.dtype));
+    int64_t blocks, steps; // one chunk's; and how often a thread adds
+    if (inner == 1) {
+      lanes = size <= 64 * vector ? 8 : size <= 512 * vector ? 32 : kThreads;
+      blocks = (outer * lanes + kThreads - 1) / kThreads;
+      steps = size / (lanes * vector);
+    } else {
+      columns = inner % vector ? 1 : vector;
+      lanes = inner <= 16 * columns ? 8 : 32;
+      blocks = outer * strips();
+      steps = size / (kThreads / lanes);
+      warpsAlone = size <= 256 && blocks >= 8 * h200::kMultiprocessors;
+    }
+    // A thread of a chunk adds 8 times at least: less does not pay for the
+    // second launch.
+    chunks = std::max<int64_t>(
+        1, std::min(8 * h200::kMultiprocessors / blocks, steps / 8));
+  }
+  /// Parts of a row of columns, each a block's.
+  int64_t strips() const {
+    return (inner + lanes * columns - 1) / (lanes * columns);
+  }
+};
+
+/// Chunks times results is at most this many times a block's results.
+inline constexpr uint64_t kReductionWorkspaceCap =
+    8 * h200::kMultiprocessors * 256 * 16;
+
+/// Bytes of the states of all chunks; none for one chunk.
+template <typename Reduction>
+uint64_t reductionWorkspace(const Reduction &c, uint64_t bytesPerState) {
+  ReductionPlan plan(*c.x(), *c.y(), c.attrs().axis);
+  if (plan.chunks < 2)
+    return 0;
+  return bytesPerState * uint64_t(plan.chunks * plan.outer * plan.inner);
+}
+template <typename Reduction> uint64_t sumWorkspace(const Reduction &c) {
+  return reductionWorkspace(c, c.x()->dtype == DType::F64 ? 8 : 4);
+}
+/// A state is a value and its index.
+template <typename Reduction> uint64_t extremumWorkspace(const Reduction &c) {
+  return reductionWorkspace(c, c.x()->dtype == DType::F64 ? 16 : 8);
+}
+/// True for sums of many elements that are rows, or columns of narrow rows: for
+/// the others the kernels of version 0 are as fast.
+template <typename Sum> bool isLongOrNarrow(const Sum &c) {
+  SumExtents e(*c.x(), *c.y(), c.attrs().axis);
+  return c.x()->elements() > kSingleBlockElements &&
+         (e.inner == 1 || e.inner < 512);
+}
 
 template <typename Sum> uint64_t columnSumsWorkspace(const Sum &c) {
   if (c.x()->elements() <= kSingleBlockElements)

@@ -216,6 +216,29 @@ def LayerNormBwdCpu : KernelFamily<"norm", CPU> {
   let kernel = "layerNormBwd<$T>";
 }
 
+/// The workspace holds the states of chunks.
+class Reductions<Primitive kind> : KernelFamily<"reductions", CUDA> {
+  let kinds = [kind];
+  let variants = EveryFloat.each;
+  let workspaceCap = "kReductionWorkspaceCap";
+}
+/// They add in another order than version 0.
+class LargeSums<Primitive kind, string kernelName> : Reductions<kind> {
+  let kernel = kernelName # "<$T>";
+  let condition = "isLongOrNarrow(c)";
+  let workspace = "sumWorkspace(c)";
+  let version = 1;
+  let preference = 0;
+}
+def LargeSumCuda : LargeSums<ReduceSumPrimitive, "sumOf">;
+def LargeMeanCuda : LargeSums<ReduceMeanPrimitive, "meanOf">;
+class Extrema<Primitive kind, string isMax> : Reductions<kind> {
+  let kernel = "extremumOf<$T, " # isMax # ", $Args>";
+  let workspace = "extremumWorkspace(c)";
+}
+def ReduceMaxCuda : Extrema<ReduceMaxPrimitive, "true">;
+def ReduceMinCuda : Extrema<ReduceMinPrimitive, "false">;
+
 /// The workspace holds the partial sums of chunks of rows.
 class Sums : KernelFamily<"sums", CUDA> {
   let variants = EveryFloat.each;
@@ -229,16 +252,6 @@ def ReduceSumCuda : Sums {
 def ReduceMeanCuda : Sums {
   let kinds = [ReduceMeanPrimitive];
   let kernel = "reduceMean<$T>";
-}
-def ReduceMaxCuda : KernelFamily<"extrema", CUDA> {
-  let kinds = [ReduceMaxPrimitive];
-  let variants = EveryFloat.each;
-  let kernel = "reduceExtremum<$T, true, $Args>";
-}
-def ReduceMinCuda : KernelFamily<"extrema", CUDA> {
-  let kinds = [ReduceMinPrimitive];
-  let variants = EveryFloat.each;
-  let kernel = "reduceExtremum<$T, false, $Args>";
 }
 def ExtremumBwdCuda : KernelFamily<"extrema", CUDA> {
   let kinds = [ExtremumBwdPrimitive];

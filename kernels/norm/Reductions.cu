@@ -1,0 +1,384 @@
+//===- Reductions.cu - sums and extrema of large tensors on CUDA ----------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Over the middle of [outer, size, inner]. Where inner is 1, threads share a
+// row, from a part of a warp to a block; else a thread has columns of its own,
+// 16 bytes wide. If there are too few results for the card, each is reduced in
+// chunks, and a second launch puts their states together.
+// No atomics: shapes alone decide who reduces what and in which order.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/cuda/Common.cuh"
+#include "kernels/norm/Family.h"
+
+namespace aicf::cuda {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// What is reduced
+//===----------------------------------------------------------------------===//
+
+struct ReductionParams {
+  const void *x;
+  void *y;
+  int32_t *index;   ///< of an extremum
+  void *states;     ///< [chunks, results], or null: results are final
+  int64_t outer, size, inner;
+  int64_t chunks, perChunk; ///< of `size`
+  double divisor;           ///< of a sum; 1 changes no bit
+  bool isAligned;           ///< x is at a multiple of 16 bytes
+};
+
+template <typename T> struct Sum {
+  using Element = T;
+  struct State {
+    Compute<T> sum = 0;
+  };
+  static __device__ void add(State &s, T x, uint32_t) { s.sum += widen(x); }
+  static __device__ void merge(State &s, const State &o) { s.sum += o.sum; }
+  static __device__ State fromLane(const State &s, int offset) {
+    return {__shfl_xor_sync(0xffffffffu, s.sum, offset)};
+  }
+  static __device__ void write(const ReductionParams &p, int64_t at,
+                               const State &s) {
+    static_cast<T *>(p.y)[at] =
+        narrow<T>(s.sum / static_cast<Compute<T>>(p.divisor));
+  }
+};
+
+/// NaN first, then the better one, then the one in front.
+template <typename T, bool isMax> struct Extremum {
+  using Element = T;
+  using C = Compute<T>;
+  /// Elements that are not better than the worst number leave no trace: where
+  /// there are no others, the first one is as good as any.
+  static constexpr int32_t kNone = INT32_MAX;
+  struct State {
+    C value = isMax ? -C(INFINITY) : C(INFINITY);
+    int32_t at = kNone;
+  };
+  /// Indices rise.
+  static __device__ void add(State &s, T x, uint32_t at) {
+    C value = widen(x);
+    bool isNoBetter = isMax ? value <= s.value : value >= s.value;
+    if (!isNoBetter && s.value == s.value)
+      s = {value, int32_t(at)};
+  }
+  static __device__ void merge(State &s, const State &o) {
+    bool isNaN = s.value != s.value, otherIsNaN = o.value != o.value;
+    bool isBetter = isNaN || otherIsNaN ? otherIsNaN && !isNaN
+                    : isMax             ? o.value > s.value
+                                        : o.value < s.value;
+    bool isEqual = isNaN ? otherIsNaN : o.value == s.value;
+    if (isBetter || (isEqual && o.at < s.at))
+      s = o;
+  }
+  static __device__ State fromLane(const State &s, int offset) {
+    return {__shfl_xor_sync(0xffffffffu, s.value, offset),
+            __shfl_xor_sync(0xffffffffu, s.at, offset)};
+  }
+  static __device__ void write(const ReductionParams &p, int64_t at,
+                               const State &s) {
+    static_cast<T *>(p.y)[at] = narrow<T>(s.value);
+    p.index[at] = s.at == kNone ? 0 : s.at;
+  }
+};
+
+/// Result `at` of chunk `chunk`.
+template <typename R>
+__device__ void finish(const ReductionParams &p, int64_t chunk, int64_t at,
+                       const typename R::State &state) {
+  if (p.states)
+    static_cast<typename R::State *>(
+        p.states)[chunk * p.outer * p.inner + at] = state;
+  else
+    R::write(p, at, state);
+}
+
+/// `Lanes` threads put a result's chunks together: 1 where there are many
+/// results, whose states lie side by side.
+template <typename R, int Lanes>
+__global__ void combineKernel(const __grid_constant__ ReductionParams p) {
+  const int64_t results = p.outer * p.inner;
+  const int lane = threadIdx.x % Lanes;
+  for (int64_t at = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / Lanes;
+       at < results; at += int64_t(gridDim.x) * blockDim.x / Lanes) {
+    typename R::State all;
+#pragma unroll 8
+    for (int64_t c = lane; c < p.chunks; c += Lanes)
+      R::merge(all, static_cast<const typename R::State *>(
+                        p.states)[c * results + at]);
+#pragma unroll
+    for (int offset = Lanes / 2; offset > 0; offset /= 2)
+      R::merge(all, R::fromLane(all, offset));
+    if (lane == 0)
+      R::write(p, at, all);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// The share that lane `lane` of `lanes` has of the elements [first, last) of a
+/// row that begins at element `begin` of x. Vectors lie at multiples of V from x
+/// on; four are on their way at once.
+template <typename R, int V>
+__device__ typename R::State
+reduceShare(const ReductionParams &p, int64_t begin, uint32_t first,
+            uint32_t last, uint32_t lane, uint32_t lanes) {
+  using T = typename R::Element;
+  typename R::State state;
+  const T *x = static_cast<const T *>(p.x) + begin;
+  const auto before = uint32_t((V - (begin + first) % V) % V);
+  const uint32_t head = min(first + before, last);
+  for (uint32_t i = first + lane; i < head; i += lanes)
+    R::add(state, x[i], i);
+  const uint32_t vectors = (last - head) / V;
+  auto load = [&](uint32_t i) {
+    return loadVec<T, V>(x + head, i, p.isAligned);
+  };
+  auto add = [&](const Vec<T, V> &v, uint32_t i) {
+#pragma unroll
+    for (int k = 0; k < V; ++k)
+      R::add(state, v.at[k], head + i * V + k);
+  };
+  uint32_t i = lane;
+  for (; i + 3 * lanes < vectors; i += 4 * lanes) {
+    Vec<T, V> v[4];
+#pragma unroll
+    for (int n = 0; n < 4; ++n)
+      v[n] = load(i + n * lanes);
+#pragma unroll
+    for (int n = 0; n < 4; ++n)
+      add(v[n], i + n * lanes);
+  }
+  Vec<T, V> v[3];
+#pragma unroll
+  for (int n = 0; n < 3; ++n)
+    if (i + n * lanes < vectors)
+      v[n] = load(i + n * lanes);
+#pragma unroll
+  for (int n = 0; n < 3; ++n)
+    if (i + n * lanes < vectors)
+      add(v[n], i + n * lanes);
+  for (uint32_t at = head + vectors * V + lane; at < last; at += lanes)
+    R::add(state, x[at], at);
+  return state;
+}
+
+/// `Lanes` threads share a row, or a chunk of one.
+template <typename R, int Lanes>
+__global__ void __launch_bounds__(kBlock, 4)
+    rowsKernel(const __grid_constant__ ReductionParams p) {
+  constexpr int V = 16 / sizeof(typename R::Element);
+  constexpr int kWarp = Lanes < 32 ? Lanes : 32, kWarps = Lanes / 32;
+  __shared__ typename R::State states[32];
+  const int lane = threadIdx.x % Lanes;
+  // All threads of a block take as many turns: they wait for each other.
+  const int64_t items = p.outer * p.chunks, perBlock = kBlock / Lanes;
+  for (int64_t block = blockIdx.x; block * perBlock < items;
+       block += gridDim.x) {
+    const int64_t item = block * perBlock + threadIdx.x / Lanes;
+    const int64_t chunk = p.chunks == 1 ? 0 : item / p.outer;
+    const int64_t row = item - chunk * p.outer;
+    typename R::State state;
+    if (item < items)
+      state = reduceShare<R, V>(
+          p, row * p.size, uint32_t(chunk * p.perChunk),
+          uint32_t(min(p.size, (chunk + 1) * p.perChunk)), lane, Lanes);
+#pragma unroll
+    for (int offset = kWarp / 2; offset > 0; offset /= 2)
+      R::merge(state, R::fromLane(state, offset));
+    if constexpr (kWarps > 1) {
+      __syncthreads(); // the last use of states is over
+      if (lane % 32 == 0)
+        states[lane / 32] = state;
+      __syncthreads();
+      for (int w = 1; w < kWarps && lane == 0; ++w)
+        R::merge(state, states[w]);
+    }
+    if (lane == 0 && item < items)
+      finish<R>(p, chunk, row, state);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Columns
+//===----------------------------------------------------------------------===//
+
+/// Reduces rows first, first + step, ... below `last` of V columns that begin
+/// at x.
+template <typename R, int V>
+__device__ void reduceColumns(const ReductionParams &p,
+                              const typename R::Element *x, uint32_t first,
+                              uint32_t last, uint32_t step,
+                              typename R::State (&mine)[V]) {
+  using T = typename R::Element;
+  for (uint32_t i = first; i < last; i += 4 * step) {
+    Vec<T, V> v[4];
+#pragma unroll
+    for (int n = 0; n < 4; ++n)
+      if (i + n * step < last)
+        v[n] = loadVec<T, V>(x + (i + n * step) * p.inner, 0,
+                             V == 1 || p.isAligned);
+#pragma unroll
+    for (int n = 0; n < 4; ++n)
+      if (i + n * step < last)
+#pragma unroll
+        for (int k = 0; k < V; ++k)
+          R::add(mine[k], v[n].at[k], i + n * step);
+  }
+}
+
+/// A group of `Warps` warps, a block or one of its warps, is X vectors of V
+/// columns wide and as high as threads are left.
+template <typename R, int V, int X, int Warps>
+__global__ void __launch_bounds__(kBlock)
+    columnsKernel(const __grid_constant__ ReductionParams p) {
+  constexpr int kGroup = 32 * Warps, kGroups = kBlock / kGroup;
+  __shared__ typename R::State states[Warps][X * V];
+  const int thread = threadIdx.x % kGroup, lane = thread % X;
+  const int64_t strips = (p.inner + X * V - 1) / (X * V);
+  for (int64_t item = int64_t(blockIdx.x) * kGroups + threadIdx.x / kGroup;
+       item < strips * p.outer * p.chunks; item += int64_t(gridDim.x) * kGroups) {
+    const int64_t rest = item / strips,
+                  chunk = p.chunks == 1 ? 0 : rest / p.outer;
+    const int64_t outer = rest - chunk * p.outer,
+                  strip = (item - rest * strips) * X * V;
+    typename R::State mine[V];
+    if (strip + lane * V < p.inner)
+      reduceColumns<R, V>(
+          p,
+          static_cast<const typename R::Element *>(p.x) +
+              outer * p.size * p.inner + strip + lane * V,
+          uint32_t(chunk * p.perChunk + thread / X),
+          uint32_t(min(p.size, (chunk + 1) * p.perChunk)), kGroup / X, mine);
+    // Rows of a warp, then those of the block.
+#pragma unroll
+    for (int k = 0; k < V; ++k)
+#pragma unroll
+      for (int offset = X; offset < 32; offset *= 2)
+        R::merge(mine[k], R::fromLane(mine[k], offset));
+    const int64_t first = outer * p.inner + strip;
+    if constexpr (Warps == 1) {
+#pragma unroll
+      for (int k = 0; k < V; ++k)
+        if (thread < X && strip + lane * V + k < p.inner)
+          finish<R>(p, chunk, first + lane * V + k, mine[k]);
+    } else {
+      __syncthreads(); // the last use of states is over
+      if (thread % 32 < X)
+#pragma unroll
+        for (int k = 0; k < V; ++k)
+          states[thread / 32][lane * V + k] = mine[k];
+      __syncthreads();
+      if (thread < X * V && strip + thread < p.inner) {
+        typename R::State all = states[0][thread];
+#pragma unroll
+        for (int w = 1; w < Warps; ++w)
+          R::merge(all, states[w][thread]);
+        finish<R>(p, chunk, first + thread, all);
+      }
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+template <typename R>
+LaunchPlan planRows(const families::ReductionPlan &r, ReductionParams &p,
+                    const DeviceLimits &limits) {
+  auto launch = [&](auto kernel) {
+    int64_t threads = p.outer * p.chunks * r.lanes;
+    return plan(kernel, gridFor(threads, limits, kBlock, 8), kBlock, p);
+  };
+  if (r.lanes == 8)
+    return {launch(rowsKernel<R, 8>)};
+  if (r.lanes == 32)
+    return {launch(rowsKernel<R, 32>)};
+  return {launch(rowsKernel<R, 256>)};
+}
+
+template <typename R, int V, int X>
+LaunchPlan planColumnsOf(const families::ReductionPlan &r, ReductionParams &p,
+                         const DeviceLimits &limits) {
+  int64_t groups = r.strips() * p.outer * p.chunks;
+  if (r.warpsAlone)
+    return {plan(columnsKernel<R, V, X, 1>,
+                 gridFor(groups * 32, limits, kBlock, 8), kBlock, p)};
+  return {plan(columnsKernel<R, V, X, kBlock / 32>,
+               gridFor(groups * kBlock, limits, kBlock, 8), kBlock, p)};
+}
+
+template <typename R>
+LaunchPlan planColumns(const families::ReductionPlan &r, ReductionParams &p,
+                       const DeviceLimits &limits) {
+  constexpr int V = 16 / sizeof(typename R::Element);
+  if (r.columns == V)
+    return r.lanes == 8 ? planColumnsOf<R, V, 8>(r, p, limits)
+                        : planColumnsOf<R, V, 32>(r, p, limits);
+  return r.lanes == 8 ? planColumnsOf<R, 1, 8>(r, p, limits)
+                      : planColumnsOf<R, 1, 32>(r, p, limits);
+}
+
+template <typename R, typename Args>
+LaunchPlan reduce(const Args &call, const DeviceLimits &limits,
+                  ReductionParams p) {
+  families::ReductionPlan r(call.x().desc, call.y().desc, call.attrs().axis);
+  p.x = call.x().dense();
+  p.y = call.y().dense();
+  p.outer = r.outer;
+  p.size = r.size;
+  p.inner = r.inner;
+  p.isAligned = reinterpret_cast<uintptr_t>(p.x) % 16 == 0;
+  const TensorView &workspace = call->workspace;
+  const uint64_t bytesPerChunk =
+      sizeof(typename R::State) * uint64_t(r.outer * r.inner);
+  const uint64_t fits =
+      workspace.dense() ? workspace.desc.spanBytes() / bytesPerChunk : 0;
+  p.chunks = std::max<int64_t>(std::min<int64_t>(r.chunks, int64_t(fits)), 1);
+  p.perChunk = (r.size + p.chunks - 1) / p.chunks;
+  p.states = p.chunks > 1 ? workspace.dense() : nullptr;
+  LaunchPlan launches = r.inner == 1 ? planRows<R>(r, p, limits)
+                                     : planColumns<R>(r, p, limits);
+  if (p.chunks > 1)
+    launches.push_back(
+        r.outer * r.inner < 4096
+            ? plan(combineKernel<R, 32>, gridFor(r.outer * r.inner * 32, limits),
+                   kBlock, p)
+            : plan(combineKernel<R, 1>, gridFor(r.outer * r.inner, limits),
+                   kBlock, p));
+  return launches;
+}
+
+template <typename T>
+LaunchPlan sumOf(ReduceSumArgs call, const DeviceLimits &limits) {
+  ReductionParams p{};
+  p.divisor = 1;
+  return reduce<Sum<T>>(call, limits, p);
+}
+template <typename T>
+LaunchPlan meanOf(ReduceMeanArgs call, const DeviceLimits &limits) {
+  ReductionParams p{};
+  p.divisor = double(call.x().elements() / call.y().elements());
+  return reduce<Sum<T>>(call, limits, p);
+}
+template <typename T, bool isMax, typename Args>
+LaunchPlan extremumOf(Args call, const DeviceLimits &limits) {
+  ReductionParams p{};
+  p.index = call.index().template dense<int32_t>();
+  return reduce<Extremum<T, isMax>>(call, limits, p);
+}
+
+} // namespace
+
+#define AICF_KERNELS_OF_reductions_CUDA
+#include "kernels/Definitions.inc"
+
+} // namespace aicf::cuda

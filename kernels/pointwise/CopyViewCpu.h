@@ -73,6 +73,13 @@ inline void streamLine(void *to, const void *from) {
 #endif
 }
 
+/// Behind the last of them: no later store may be seen before such lines are.
+inline void endStreaming() {
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
+}
+
 /// y[a][d] = x[d][a] for a below `across` and d below `down`, at most a tile.
 /// Rows of x are `xPitch` elements apart, those of y `yPitch`. Each line is
 /// read and written at once: where pitches are powers of two, a cache holds few
@@ -141,6 +148,8 @@ void copyTiles(const T *x, T *y, const Walk &walk, int along, int numThreads) {
                             yPitch, std::min(side, across - a),
                             std::min(side, down - d), streams);
         }
+        if (streams)
+          endStreaming();
       });
 }
 

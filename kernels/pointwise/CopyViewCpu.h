@@ -62,7 +62,7 @@ template <typename T> struct alignas(64) Tile {
   }
 };
 
-/// A line past the caches, where nobody reads it soon. `to` is a multiple of 64.
+/// Writes a line past the caches. `to` is a multiple of 64.
 inline void streamLine(void *to, const void *from) {
 #ifdef __SSE2__
   for (int i = 0; i < 4; ++i)
@@ -83,15 +83,18 @@ inline void endStreaming() {
 /// y[a][d] = x[d][a] for a below `across` and d below `down`, at most a tile.
 /// Rows of x are `xPitch` elements apart, those of y `yPitch`. Each line is
 /// read and written at once: where pitches are powers of two, a cache holds few
-/// lines of a column.
+/// lines of a column. As many rows from `next` on will be read soon: no
+/// processor foresees the lines of a column.
 template <typename T>
 void transposeTile(const T *x, int64_t xPitch, T *y, int64_t yPitch,
-                   int64_t across, int64_t down, bool streams) {
+                   int64_t across, int64_t down, const T *next, bool streams) {
   Tile<T> read, written;
   constexpr auto side = int64_t(Tile<T>::kSide);
   if (across == side && down == side) {
-    for (int64_t d = 0; d < side; ++d)
+    for (int64_t d = 0; d < side; ++d) {
+      __builtin_prefetch(next + d * xPitch);
       std::memcpy(read.at[d], x + d * xPitch, 64);
+    }
     written.transpose(read);
     for (int64_t a = 0; a < side; ++a)
       if (streams)
@@ -114,7 +117,8 @@ inline constexpr int64_t kStreamedBytes = 32 << 20;
 template <typename T>
 void copyTiles(const T *x, T *y, const Walk &walk, int along, int numThreads) {
   constexpr auto side = int64_t(Tile<T>::kSide);
-  constexpr int64_t kBlock = 4 * side;
+  // A block is a few lines wide, and long enough to ask for tiles early.
+  constexpr int64_t kAcross = 4 * side, kDown = 16 * side;
   int last = walk.rank - 1;
   int64_t across = walk.dims[along], down = walk.dims[last],
           xPitch = walk.strides[last], yPitch = 1, elements = down;
@@ -127,8 +131,8 @@ void copyTiles(const T *x, T *y, const Walk &walk, int along, int numThreads) {
   }
   outer.dims[along] = outerOfY.dims[along] = 1;
   outer.dims[last] = outerOfY.dims[last] = 1;
-  int64_t blocksAcross = (across + kBlock - 1) / kBlock,
-          blocksDown = (down + kBlock - 1) / kBlock;
+  int64_t blocksAcross = (across + kAcross - 1) / kAcross,
+          blocksDown = (down + kDown - 1) / kDown;
   int64_t numBlocks = elements / (across * down) * blocksAcross * blocksDown;
   bool streams = elements * int64_t(sizeof(T)) >= kStreamedBytes &&
                  down % side == 0 && reinterpret_cast<uintptr_t>(y) % 64 == 0;
@@ -136,17 +140,21 @@ void copyTiles(const T *x, T *y, const Walk &walk, int along, int numThreads) {
       numBlocks, 1, numThreads, elements, [&](int64_t begin, int64_t end) {
         for (int64_t block = begin; block < end; ++block) {
           int64_t rest = block / blocksAcross, at = rest / blocksDown;
-          int64_t firstAcross = block % blocksAcross * kBlock,
-                  firstDown = rest % blocksDown * kBlock;
+          int64_t firstAcross = block % blocksAcross * kAcross,
+                  firstDown = rest % blocksDown * kDown;
           const T *from = x + outer.at(at);
           T *to = y + outerOfY.at(at);
-          for (int64_t a = firstAcross;
-               a < std::min(firstAcross + kBlock, across); a += side)
-            for (int64_t d = firstDown; d < std::min(firstDown + kBlock, down);
-                 d += side)
+          const int64_t lastAcross = std::min(firstAcross + kAcross, across),
+                        lastDown = std::min(firstDown + kDown, down);
+          for (int64_t a = firstAcross; a < lastAcross; a += side)
+            for (int64_t d = firstDown; d < lastDown; d += side) {
+              int64_t soon =
+                  std::max<int64_t>(std::min(d + 2 * side, down - side), 0);
               transposeTile(from + d * xPitch + a, xPitch, to + a * yPitch + d,
                             yPitch, std::min(side, across - a),
-                            std::min(side, down - d), streams);
+                            std::min(side, down - d), from + soon * xPitch + a,
+                            streams);
+            }
         }
         if (streams)
           endStreaming();

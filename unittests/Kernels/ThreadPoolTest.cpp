@@ -247,16 +247,25 @@ TEST(ThreadPool, ShortWaitsDoNotYield) {
   bool spun = false;
   for (int tries = 0; tries < 100 && !spun; ++tries) {
     ASSERT_TRUE(helpersCome());
-    std::atomic<bool> theirsBegan{false}, oursIsDone{false};
+    std::atomic<bool> oursIsDone{false};
+    std::atomic<int> asked{0}, answered{0};
+    // An answer at once shows that both have a processor now.
     auto ours = [&] {
-      await([&] { return theirsBegan.load(); });
+      using Clock = std::chrono::steady_clock;
+      for (auto end = Clock::now() + milliseconds(100); Clock::now() < end;) {
+        auto begin = Clock::now();
+        int number = ++asked;
+        while (answered != number && Clock::now() - begin < microseconds(10)) {
+        }
+        if (answered == number)
+          break;
+      }
       oursIsDone = true;
     };
     bool helperWasLast = false;
     auto theirs = [&] {
-      theirsBegan = true;
-      while (!oursIsDone) {
-      }
+      while (!oursIsDone)
+        answered = asked.load();
       computeFor(microseconds(20));
       helperWasLast = true;
     };

@@ -14,9 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <random>
-#include <sys/syscall.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 using namespace aicf::cpu;
@@ -228,51 +226,6 @@ void computeFor(microseconds time) {
   using Clock = std::chrono::steady_clock;
   for (auto end = Clock::now() + time; Clock::now() < end;) {
   }
-}
-
-thread_local int64_t numYields = 0;
-
-} // namespace
-
-/// The pool calls this one.
-extern "C" int sched_yield() noexcept {
-  ++numYields;
-  return int(::syscall(SYS_sched_yield));
-}
-
-namespace {
-
-/// A processor is given up in long waits alone: it takes a system call.
-TEST(ThreadPool, ShortWaitsDoNotYield) {
-  bool spun = false;
-  for (int tries = 0; tries < 100 && !spun; ++tries) {
-    ASSERT_TRUE(helpersCome());
-    std::atomic<bool> oursIsDone{false};
-    std::atomic<int> asked{0}, answered{0};
-    // An answer at once shows that both have a processor now.
-    auto ours = [&] {
-      using Clock = std::chrono::steady_clock;
-      for (auto end = Clock::now() + milliseconds(100); Clock::now() < end;) {
-        auto begin = Clock::now();
-        int number = ++asked;
-        while (answered != number && Clock::now() - begin < microseconds(10)) {
-        }
-        if (answered == number)
-          break;
-      }
-      oursIsDone = true;
-    };
-    bool helperWasLast = false;
-    auto theirs = [&] {
-      while (!oursIsDone)
-        answered = asked.load();
-      computeFor(microseconds(20));
-      helperWasLast = true;
-    };
-    numYields = 0;
-    spun = runBoth(ours, theirs) && helperWasLast && numYields == 0;
-  }
-  EXPECT_TRUE(spun);
 }
 
 /// What the helper that we wait for does counts, not what others do. A third of

@@ -93,24 +93,26 @@ bool helpersCome() {
   return false;
 }
 
+/// Waits until `isSo`, for half a second at most.
+template <typename Condition> void await(Condition isSo) {
+  for (int waited = 0; !isSo() && waited < 500; ++waited)
+    sleepFor(1);
+}
+
 /// A region of one block for us and one for a helper, which are what `ours` and
 /// `theirs` do; false if no helper came in time.
 template <typename Ours, typename Theirs>
 bool runBoth(Ours ours, Theirs theirs) {
   std::thread::id caller = std::this_thread::get_id();
   std::atomic<int> callerBlocks{0}, helperBlocks{0};
-  auto waitFor = [](const std::atomic<int> &blocks) {
-    for (int waited = 0; blocks == 0 && waited < 500; ++waited)
-      sleepFor(1);
-  };
   auto body = [&](int64_t) {
     if (std::this_thread::get_id() == caller) {
       ++callerBlocks;
-      waitFor(helperBlocks);
+      await([&] { return helperBlocks != 0; });
       ours();
     } else {
       ++helperBlocks;
-      waitFor(callerBlocks);
+      await([&] { return callerBlocks != 0; });
       theirs();
     }
   };
@@ -214,12 +216,6 @@ TEST(ThreadPool, BlocksInsideOfBlocksAreShared) {
 //===----------------------------------------------------------------------===//
 // Who waits for whom
 //===----------------------------------------------------------------------===//
-
-/// Waits until `isSo`, for half a second at most.
-template <typename Condition> void await(Condition isSo) {
-  for (int waited = 0; !isSo() && waited < 500; ++waited)
-    sleepFor(1);
-}
 
 /// Keeps a processor busy.
 void computeFor(microseconds time) {

@@ -57,26 +57,31 @@ static bool isPartOfASum(AddOp add) {
   return add->hasOneUse() && isa<AddOp>(*add->user_begin());
 }
 
-/// Appends what `value` is a sum of, from the left to the right.
-static void collectTerms(Value value, SmallVectorImpl<Value> &terms) {
-  auto add = value.getDefiningOp<AddOp>();
-  if (!add || !isPartOfASum(add)) {
-    terms.push_back(value);
-    return;
+/// What `sum` adds, from the left to the right. (No recursion: a sum may have
+/// as many terms as a step has calls.)
+static SmallVector<Value> termsOf(AddOp sum) {
+  SmallVector<Value> terms, left = {sum.getB(), sum.getA()};
+  while (!left.empty()) {
+    Value value = left.pop_back_val();
+    if (auto add = value.getDefiningOp<AddOp>(); add && isPartOfASum(add))
+      left.append({add.getB(), add.getA()});
+    else
+      terms.push_back(value);
   }
-  collectTerms(add.getA(), terms);
-  collectTerms(add.getB(), terms);
+  return terms;
 }
 
 /// Erases the op of a value that nobody reads, and what it alone has read.
 static void eraseDead(Value value) {
-  if (!value.use_empty())
-    return;
-  Operation *maker = value.getDefiningOp();
-  SmallVector<Value> operands(maker->getOperands());
-  maker->erase();
-  for (Value operand : operands)
-    eraseDead(operand);
+  SmallVector<Value> left = {value};
+  while (!left.empty()) {
+    Value dead = left.pop_back_val();
+    if (!dead.use_empty())
+      continue;
+    Operation *maker = dead.getDefiningOp();
+    left.append(maker->operand_begin(), maker->operand_end());
+    maker->erase();
+  }
 }
 
 Value SumRewriter::sumOf(ArrayRef<Value> terms) {
@@ -156,9 +161,7 @@ Value SumRewriter::joined(SmallVector<Value> terms) {
 }
 
 bool SumRewriter::rewrite(AddOp sum) {
-  SmallVector<Value> terms;
-  collectTerms(sum.getA(), terms);
-  collectTerms(sum.getB(), terms);
+  SmallVector<Value> terms = termsOf(sum);
   size_t numTerms = terms.size();
   builder.setInsertionPoint(sum);
   loc = sum.getLoc();
@@ -182,7 +185,8 @@ void SumRewriter::run() {
   for (auto add : func.getOps<AddOp>())
     if (!isPartOfASum(add))
       sums.push_back(add);
-  int64_t numRewritten = llvm::count_if(sums, [&](AddOp s) { return rewrite(s); });
+  int64_t numRewritten =
+      llvm::count_if(sums, [&](AddOp sum) { return rewrite(sum); });
   remarkCounts(func, "ConcatPads", {{"sums_of_pads", numRewritten}});
 }
 

@@ -484,6 +484,47 @@ def MaterializeViews
   ];
 }
 
+def PlaceParts : Pass<"aicf-rt-place-parts", "::mlir::func::FuncOp"> {
+  let summary = "compute the parts of a concat where they belong";
+  let description = [{
+    A part of a `concat` need not be copied if the call that makes it writes into the memory of
+    the whole. The same holds for a `copy` that makes a view dense, if the view has each element
+    of a result once, as a transpose has. The call then writes the result in another order. This
+    pass first replaces such a `concat` by one `copy` for each part and an `aicf_rt.join`. This is
+    always right. Then it drops each copy whose operand may lie in that place. That is so if a
+    call makes the operand and has a kernel that writes there (`strided` in KernelFamily.td), if
+    the entry does not return it, and if its other readers keep their kernels. The result has the
+    same values. Where no copy can be dropped, the `concat` or `copy` stays. A remark says why.
+
+    If a `concat` updates a state, and some of its parts are the state's own elements in their
+    places, only the other parts are written, into the state. So one row of a state is written
+    and the others stay. This needs all calls that read the old values of those parts to stand
+    before the calls that make the new ones.
+
+    With `keep-copies`, no copy is dropped. This is slower and gives the same values. The bits are
+    the same too, but for cuBLASLt, which may choose another algorithm for another distance of rows.
+
+    ```mlir
+    %a = aicf_rt.call relu(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %b = aicf_rt.call gemm(%x, %w) : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+    %c = aicf_rt.call concat(%a, %b) {axis = 1}
+        : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>
+    // becomes
+    %a = aicf_rt.call relu(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32, #aicf_rt.strided<[16, 1]>>
+    %b = aicf_rt.call gemm(%x, %w)
+        : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32, #aicf_rt.strided<[16, 1]>>
+    %c = aicf_rt.join %a[0], %b[8] : tensor<4x8xf32, #aicf_rt.strided<[16, 1]>>,
+        tensor<4x8xf32, #aicf_rt.strided<[16, 1]>> to tensor<4x16xf32>
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "aicf::DeviceKind",
+           "aicf::DeviceKind::CPU", "device that the plan is for",
+           "aicf::targetValues()">,
+    Option<"keepCopies", "keep-copies", "bool", "false", "drop no copy">
+  ];
+}
+
 def PadTensors : Pass<"aicf-rt-pad-tensors", "ModuleOp"> {
   let summary = "pad 16-bit matrices that a library multiplies";
   let description = [{

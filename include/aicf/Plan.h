@@ -23,7 +23,7 @@ namespace aicf {
 
 /// What serialize() writes.
 inline constexpr uint16_t kPlanMajor = 4;
-inline constexpr uint16_t kPlanMinor = 3;
+inline constexpr uint16_t kPlanMinor = 4;
 /// The last version of the format before that, which is read from minor 0 on.
 inline constexpr uint16_t kOldPlanMajor = 3;
 inline constexpr uint16_t kOldPlanMinor = 2;

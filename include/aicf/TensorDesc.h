@@ -121,6 +121,10 @@ struct TensorDesc {
            ((dims[rank - 1] == 1 || stride(rank - 1u) == 1) &&
             (rank < 2 || dims[rank - 2] == 1 || stride(rank - 2u) >= width()));
   }
+  /// True if no two elements share bytes: each dimension steps over all that the
+  /// dimensions with smaller strides reach. False for some lists of strides that
+  /// nobody writes on purpose, such as [2, 3] of 2x2.
+  bool hasDistinctElements() const;
   /// The dense tensor that takes the same memory as this dense or padded one,
   /// with pads as elements.
   TensorDesc stored() const {

@@ -15,6 +15,7 @@
 #define AICF_KERNELS_CPU_PARALLEL_H
 
 #include "kernels/cpu/ThreadPool.h"
+#include "lib/Base/Walk.h"
 
 #include <cstdint>
 
@@ -86,6 +87,22 @@ void parallelElements(int64_t n, int numThreads, Body body,
                 AICF_INDEPENDENT_LOOP
                 for (int64_t i = begin; i < end; ++i)
                   body(i);
+              });
+}
+
+/// Calls row(at, width) for each turn of the innermost loop of some tensors that
+/// are walked side by side; `at` has the place of its first element in each.
+template <size_t N, typename Row>
+void parallelRows(const Walks<N> &walks, int64_t elements, int numThreads,
+                  Row row) {
+  const int64_t width = walks.dims[walks.rank - 1];
+  parallelFor(elements / width, width >= 16384 ? 1 : 16384 / width, numThreads,
+              elements, [&](int64_t begin, int64_t end) {
+                for (int64_t r = begin; r < end; ++r) {
+                  int64_t at[N];
+                  walks.at(r * width, at);
+                  row(at, width);
+                }
               });
 }
 

@@ -100,14 +100,14 @@ template <typename T> void gemm(GemmArgs call) {
   // Multiples of 16 keep the library's micro-kernels full.
   int64_t width = (length + numTiles(s) - 1) / numTiles(s);
   width = (width + 15) / 16 * 16;
-  Tile whole{s.m, s.n, s.k, s.transA, s.transB, s.lda, s.ldb, s.n};
+  Tile whole{s.m, s.n, s.k, s.transA, s.transB, s.lda, s.ldb, s.ldc};
   parallelFor(length, width, call->numThreads, kParallelElements,
               [&](int64_t begin, int64_t end) {
                 Tile tile = whole;
                 (splitRows ? tile.m : tile.n) = end - begin;
                 if (splitRows)
                   multiply(tile, a + begin * (s.transA ? 1 : s.lda), b,
-                           c + begin * s.n);
+                           c + begin * s.ldc);
                 else
                   multiply(tile, a, b + begin * (s.transB ? s.ldb : 1),
                            c + begin);
@@ -130,7 +130,7 @@ void multiplyHalf(const Product &s, int numThreads) {
                     sum +=
                         float(s.transA ? a[k * s.lda + i] : a[i * s.lda + k]) *
                         float(s.transB ? b[j * s.ldb + k] : b[k * s.ldb + j]);
-                  c[i * s.n + j] = sum;
+                  c[i * s.ldc + j] = sum;
                 }
               });
 }
@@ -152,14 +152,14 @@ template <typename T> void batchedGemm(BatchedGemmArgs call) {
   int64_t width = (length + tiles - 1) / tiles;
   width = tiles == 1 ? length : (width + 15) / 16 * 16;
   tiles = (length + width - 1) / width;
-  Tile whole{s.m, s.n, s.k, s.transA, s.transB, s.lda, s.ldb, s.n};
+  Tile whole{s.m, s.n, s.k, s.transA, s.transB, s.lda, s.ldb, s.ldc};
   parallelFor(s.batches.count * tiles, 1, call->numThreads,
               s.batches.count * s.m * s.n * s.k, [&](int64_t i, int64_t) {
                 Batches::Offsets at = s.batches.at(i / tiles);
                 int64_t begin = i % tiles * width;
                 Tile tile = whole;
                 (splitRows ? tile.m : tile.n) = std::min(width, length - begin);
-                at.c += splitRows ? begin * s.n : begin;
+                at.c += splitRows ? begin * s.ldc : begin;
                 if (splitRows)
                   at.a += begin * (s.transA ? 1 : s.lda);
                 else

@@ -71,9 +71,16 @@ def BatchedGemmPrimitive : Primitive<"batched_gemm", 69, "BGEM"> {
 // operands are references and not fast.
 //===----------------------------------------------------------------------===//
 
-/// Products read rows at any distance in place.
-defvar ProductViews = [Strided<GemmPrimitive, "a", RowsApart>,
-                       Strided<GemmPrimitive, "b", RowsApart>];
+/// Products read and write rows at any distance in place.
+defvar ProductOperands = [Strided<GemmPrimitive, "a", RowsApart>,
+                          Strided<GemmPrimitive, "b", RowsApart>];
+defvar ProductViews = ProductOperands # [Strided<GemmPrimitive, "c", RowsApart>];
+
+/// So do those that compute further primitives, if what is left in memory is that of
+/// the last one.
+defvar FusedViews = ProductViews # [Strided<BiasAddPrimitive, "out", RowsApart>,
+                                    Strided<ReluPrimitive, "y", RowsApart>,
+                                    Strided<ReluBwdPrimitive, "dx", RowsApart>];
 
 def GemmBlas : KernelFamily<"gemm", CPU> {
   let strided = ProductViews;
@@ -83,10 +90,11 @@ def GemmBlas : KernelFamily<"gemm", CPU> {
   let variantName = "blas";
   let kernel = "gemm<$T>";
 }
-/// Batches also read matrices at any distances in place: the heads of attention, and
-/// operands that are broadcast.
+/// Batches also read and write matrices at any distances in place: the heads of
+/// attention, and operands that are broadcast.
 defvar BatchViews = [Strided<BatchedGemmPrimitive, "a", MatricesApart>,
-                     Strided<BatchedGemmPrimitive, "b", MatricesApart>];
+                     Strided<BatchedGemmPrimitive, "b", MatricesApart>,
+                     Strided<BatchedGemmPrimitive, "c", MatricesApart>];
 
 def BatchedGemmBlas : KernelFamily<"gemm", CPU> {
   let kinds = [BatchedGemmPrimitive];
@@ -154,6 +162,7 @@ class Tiles<list<Variant> types> : KernelFamily<"gemm", CUDA> {
 class TileFusion<BodyPattern pattern, string takes, list<Variant> types,
                  bit isSmall = 1> : Tiles<types> {
   let patterns = [pattern];
+  let strided = FusedViews;
   let condition = takes # !if(isSmall, " && isSmallProduct(c)", "");
 }
 defvar HalfTypes = [On<"f16">, On<"bf16">];
@@ -215,11 +224,13 @@ def BatchedGemmLt : Library<HalfAndSingle> {
 }
 def GemmBiasTF32 : LibraryTF32 {
   let patterns = [GemmBias];
+  let strided = FusedViews;
   let condition = "isRowBias(c)";
   let fusesForFree = 1;
 }
 def GemmBiasLt : Library<HalfAndSingle> {
   let patterns = [GemmBias];
+  let strided = FusedViews;
   let condition = "isRowBias(c) && coversPads(c)";
   let takesPads = 1;
   let fusesForFree = 1;
@@ -227,6 +238,8 @@ def GemmBiasLt : Library<HalfAndSingle> {
 /// The library has only the gelu with tanh.
 class GeluLt<BodyPattern pattern, string takes> : Library<HalfTypes> {
   let patterns = [pattern];
+  let strided = ProductOperands # [Strided<GeluPrimitive, "y", RowsApart>,
+                                   Strided<GeluBwdPrimitive, "dx", RowsApart>];
   let condition = takes;
   let fusesForFree = 1;
 }
@@ -238,9 +251,11 @@ def GemmReduceTF32 : LibraryTF32 {
   let patterns = [GemmReduce];
   let condition = "sumsOverK(c)";
   let selection = Pinned;
+  let strided = FusedViews;
 }
 def GemmReduceLt : Library<HalfAndSingle> {
   let patterns = [GemmReduce];
+  let strided = FusedViews;
   let condition = "sumsOverK(c)";
   let selection = Pinned;
 }

@@ -71,7 +71,8 @@ struct Product {
         transA(call.attrs().transA != 0), transB(call.attrs().transB != 0),
         m(rowsOf(c.desc)), n(c.desc.width()),
         k(transA ? rowsOf(a.desc) : a.desc.width()), lda(pitchOf(a.desc)),
-        ldb(pitchOf(b.desc)), ldc(n), batches(a.desc, b.desc, c.desc) {}
+        ldb(pitchOf(b.desc)), ldc(pitchOf(c.desc)),
+        batches(a.desc, b.desc, c.desc) {}
 
 private:
   /// Rows of the matrices in the last two dimensions.

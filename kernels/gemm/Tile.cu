@@ -35,7 +35,7 @@ struct GemmParams {
   const void *extra; ///< Bias: bias [n]; ReluBwd: saved [m, n]
   void *c;
   void *sums; ///< Reduce: [m]
-  int32_t m, n, k, lda, ldb;
+  int32_t m, n, k, lda, ldb, ldc;
   bool transA, transB, relu;
   bool vectorA, vectorB; ///< see ChunkLoader::load
   Batches batches;
@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(Sizes<Compute<T>, kTile>::kThreads)
     if constexpr (kEpilogue == Epilogue::ReluBwd)
       if (!(widen(static_cast<const Out *>(p.extra)[m * p.n + n]) > 0))
         value = 0;
-    c[m * p.n + n] = narrow<Out>(Compute<Out>(value));
+    c[m * p.ldc + n] = narrow<Out>(Compute<Out>(value));
   }
   int i = threadIdx.x;
   if (kEpilogue == Epilogue::Reduce && firstColumn == 0 && i < kTile &&
@@ -231,6 +231,7 @@ LaunchPlan gemm(Args call, const DeviceLimits &) {
   p.k = int32_t(s.k);
   p.lda = int32_t(s.lda);
   p.ldb = int32_t(s.ldb);
+  p.ldc = int32_t(s.ldc);
   p.transA = s.transA;
   p.transB = s.transB;
   auto isVector = [&](const TensorView &view, int64_t pitch,

@@ -10,7 +10,9 @@
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
 #include "kernels/norm/Family.h"
+#include "kernels/norm/StridedSum.h"
 #include "lib/Base/Indices.h"
+#include "lib/Base/Walk.h"
 
 #include <algorithm>
 #include <cmath>
@@ -65,6 +67,43 @@ template <typename T> void reduceSum(ReduceSumArgs call) {
 }
 template <typename T> void reduceMean(ReduceMeanArgs call) {
   sumAndDivide<T>(call, double(call.x().elements() / call.y().elements()));
+}
+
+/// The same of an x that lies anywhere, with the same order of additions. A block
+/// of sums is kept at once: wide where neighbours lie together.
+template <typename T, typename Args>
+void sumAnywhere(const Args &call, double divisor) {
+  const T *x = call.x().template strided<T>();
+  T *y = call.y().template dense<T>();
+  const StridedSum sum(call.x().desc, call.y().desc, call.attrs().axis);
+  const int64_t width = sum.kept.dims[sum.kept.rank - 1];
+  const int64_t step = sum.kept.strides[sum.kept.rank - 1];
+  const int64_t most = sum.liesAlongSums() ? kMostColumns : 8;
+  const int64_t blocks = (width + most - 1) / most;
+  const int64_t run = sum.summed.dims[sum.summed.rank - 1];
+  const int64_t runStep = sum.summed.strides[sum.summed.rank - 1];
+  parallelFor(sum.outputs / width * blocks, 1, call->numThreads,
+              sum.outputs * sum.size, [&](int64_t block, int64_t) {
+                int64_t first = block / blocks * width + block % blocks * most;
+                int64_t count = std::min(most, width - block % blocks * most);
+                double sums[kMostColumns];
+                std::fill(sums, sums + count, 0.0);
+                const T *start = x + sum.kept.at(first);
+                for (int64_t i = 0; i < sum.size; i += run) {
+                  const T *from = start + sum.summed.at(i);
+                  for (int64_t k = 0; k < run; ++k, from += runStep)
+                    for (int64_t j = 0; j < count; ++j)
+                      sums[j] += double(from[j * step]);
+                }
+                for (int64_t j = 0; j < count; ++j)
+                  y[first + j] = T(sums[j] / divisor);
+              });
+}
+template <typename T> void reduceSumStrided(ReduceSumArgs call) {
+  sumAnywhere<T>(call, 1);
+}
+template <typename T> void reduceMeanStrided(ReduceMeanArgs call) {
+  sumAnywhere<T>(call, double(call.x().elements() / call.y().elements()));
 }
 
 /// y[o,k] = the largest or smallest x[o,i,k], index[o,k] the first such i.
@@ -157,9 +196,10 @@ template <typename T> void layerNorm(LayerNormArgs call) {
 
 /// dx = rstd·(g - mean(g) - h·mean(g·h)) with h = (x - mean)·rstd, g =
 /// dy·gamma.
-template <typename T> void layerNormDx(LayerNormBwdArgs call, int64_t r) {
+template <typename T>
+void layerNormDx(LayerNormBwdArgs call, const Walk &dyRows, int64_t r) {
   int64_t width = call.gamma().desc.dims[0];
-  const T *dy = call.dy().dense<T>() + r * width;
+  const T *dy = call.dy().strided<T>() + dyRows.at(r);
   const T *x = call.x().dense<T>() + r * width;
   const T *gamma = call.gamma().dense<T>();
   double mean = double(call.mean().dense<T>()[r]);
@@ -181,25 +221,28 @@ template <typename T> void layerNormDx(LayerNormBwdArgs call, int64_t r) {
 template <typename T> void layerNormBwd(LayerNormBwdArgs call) {
   int64_t width = call.gamma().desc.dims[0];
   int64_t rows = call.x().elements() / width;
+  const Walk dyRows = rowsOf(call.dy().desc);
   parallelFor(rows, 4, call->numThreads, rows * width,
               [&](int64_t begin, int64_t end) {
                 for (int64_t r = begin; r < end; ++r)
-                  layerNormDx<T>(call, r);
+                  layerNormDx<T>(call, dyRows, r);
               });
-  const T *dy = call.dy().dense<T>(), *x = call.x().dense<T>();
+  const T *dy = call.dy().strided<T>(), *x = call.x().dense<T>();
   const T *mean = call.mean().dense<T>(), *rstd = call.rstd().dense<T>();
   T *dgamma = call.dgamma().dense<T>(), *dbeta = call.dbeta().dense<T>();
   parallelFor(width, kColumns, call->numThreads, rows * width,
               [&](int64_t begin, int64_t end) {
                 double sumDyH[kColumns] = {}, sumDy[kColumns] = {};
-                for (int64_t r = 0; r < rows; ++r)
+                for (int64_t r = 0; r < rows; ++r) {
+                  const T *dyRow = dy + dyRows.at(r);
                   for (int64_t j = begin; j < end; ++j) {
-                    double d = double(dy[r * width + j]);
+                    double d = double(dyRow[j]);
                     double h = (double(x[r * width + j]) - double(mean[r])) *
                                double(rstd[r]);
                     sumDyH[j - begin] += d * h;
                     sumDy[j - begin] += d;
                   }
+                }
                 for (int64_t j = begin; j < end; ++j) {
                   dgamma[j] = T(sumDyH[j - begin]);
                   dbeta[j] = T(sumDy[j - begin]);

@@ -32,6 +32,12 @@ struct SumExtents {
   }
 };
 
+/// Enough sums that each is the work of one block or less, or little work.
+template <typename View> bool hasSumsForAllBlocks(const View &c) {
+  return c.x()->elements() <= int64_t(1) << 18 ||
+         c.y()->elements() >= 32 * h200::kMultiprocessors;
+}
+
 /// How a GPU goes over a reduction of a large tensor: shapes alone say it, for
 /// a card of kMultiprocessors, so that it gives the same bits on every one.
 struct ReductionPlan : SumExtents {

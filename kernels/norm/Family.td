@@ -185,6 +185,26 @@ def ReduceMeanCpu : KernelFamily<"norm", CPU> {
   let variants = EveryFloat.each;
   let kernel = "reduceMean<$T>";
 }
+/// Sums of views, by their strides. Where few sums have many elements, a copy and a
+/// kernel that shares a sum among blocks take less time on a GPU.
+class StridedSums<string unit, Device on, Primitive kind, string kernelName>
+    : KernelFamily<unit, on> {
+  let kinds = [kind];
+  let variants = EveryFloat.each;
+  let kernel = kernelName # "Strided<$T>";
+  let variantName = "strided";
+  let preference = 2;
+  let strided = [Strided<kind, "x", AnyStrides>];
+}
+def ReduceSumStridedCpu : StridedSums<"norm", CPU, ReduceSumPrimitive, "reduceSum">;
+def ReduceMeanStridedCpu : StridedSums<"norm", CPU, ReduceMeanPrimitive, "reduceMean">;
+class StridedSumsOnCuda<Primitive kind, string kernelName>
+    : StridedSums<"sums", CUDA, kind, kernelName> {
+  let condition = "hasSumsForAllBlocks(c)";
+}
+def ReduceSumStridedCuda : StridedSumsOnCuda<ReduceSumPrimitive, "reduceSum">;
+def ReduceMeanStridedCuda : StridedSumsOnCuda<ReduceMeanPrimitive, "reduceMean">;
+
 def ReduceMaxCpu : KernelFamily<"norm", CPU> {
   let kinds = [ReduceMaxPrimitive];
   let variants = EveryFloat.each;
@@ -212,6 +232,7 @@ def LayerNormCpu : KernelFamily<"norm", CPU> {
 }
 def LayerNormBwdCpu : KernelFamily<"norm", CPU> {
   let kinds = [LayerNormBwdPrimitive];
+  let strided = [Strided<LayerNormBwdPrimitive, "dy", RowsAnywhere>];
   let variants = EveryFloat.each;
   let kernel = "layerNormBwd<$T>";
 }
@@ -295,6 +316,7 @@ def LayerNormCuda : KernelFamily<"layer_norm", CUDA> {
 }
 def LayerNormBwdCuda : KernelFamily<"layer_norm", CUDA> {
   let kinds = [LayerNormBwdPrimitive];
+  let strided = [Strided<LayerNormBwdPrimitive, "dy", RowsAnywhere>];
   let variants = EveryFloat.each;
   let kernel = "layerNormBwd<$T>";
 }

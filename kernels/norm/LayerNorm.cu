@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cuda/Common.cuh"
+#include "lib/Base/Walk.h"
 
 namespace aicf::cuda {
 namespace {
@@ -25,6 +26,7 @@ struct LayerNormBwdParams {
   const void *dy, *x, *gamma, *mean, *rstd;
   void *dx, *dgamma, *dbeta;
   int64_t width, rows;
+  Walk dyRows; ///< where they begin
 };
 
 /// Mean, then variance around it, then the row. A thread reads and writes the
@@ -109,7 +111,7 @@ __device__ void layerNormDxRow(const LayerNormBwdParams &p, int64_t row,
                                Compute<T> *scratch) {
   using C = Compute<T>;
   int64_t base = row * p.width;
-  const T *dy = static_cast<const T *>(p.dy) + base;
+  const T *dy = static_cast<const T *>(p.dy) + p.dyRows.at(row);
   const T *x = static_cast<const T *>(p.x) + base;
   const T *gamma = static_cast<const T *>(p.gamma);
   C mean = widen(static_cast<const T *>(p.mean)[row]);
@@ -148,7 +150,7 @@ layerNormParamsKernel(const __grid_constant__ LayerNormBwdParams p) {
   if (column < p.width)
     for (int64_t r = threadIdx.y; r < p.rows; r += 32) {
       int64_t at = r * p.width + column;
-      C dy = widen(static_cast<const T *>(p.dy)[at]);
+      C dy = widen(static_cast<const T *>(p.dy)[p.dyRows.at(r) + column]);
       C h = (widen(static_cast<const T *>(p.x)[at]) -
              widen(static_cast<const T *>(p.mean)[r])) *
             widen(static_cast<const T *>(p.rstd)[r]);
@@ -168,7 +170,7 @@ layerNormParamsKernel(const __grid_constant__ LayerNormBwdParams p) {
 
 template <typename T>
 LaunchPlan layerNormBwd(LayerNormBwdArgs call, const DeviceLimits &) {
-  LayerNormBwdParams p{call.dy().dense(),
+  LayerNormBwdParams p{call.dy().start(),
                        call.x().dense(),
                        call.gamma().dense(),
                        call.mean().dense(),
@@ -177,7 +179,8 @@ LaunchPlan layerNormBwd(LayerNormBwdArgs call, const DeviceLimits &) {
                        call.dgamma().dense(),
                        call.dbeta().dense(),
                        0,
-                       0};
+                       0,
+                       rowsOf(call.dy().desc)};
   p.width = call.gamma().elements();
   p.rows = call.x().elements() / p.width;
   PlannedLaunch columns =

@@ -11,6 +11,7 @@
 
 #include "kernels/cuda/Common.cuh"
 #include "kernels/norm/Family.h"
+#include "kernels/norm/StridedSum.h"
 
 namespace aicf::cuda {
 namespace {
@@ -207,6 +208,67 @@ template <typename T>
 LaunchPlan reduceMean(ReduceMeanArgs call, const DeviceLimits &limits) {
   return sumAndDivide<T>(call, limits,
                          double(call.x().elements() / call.y().elements()));
+}
+
+struct StridedSumParams {
+  const void *x;
+  void *y;
+  StridedSum sum;
+  int32_t lanes; ///< neighbouring sums that a block computes at once
+  double divisor;
+};
+
+/// Sums of an x that lies anywhere. Threads that lie side by side read what lies
+/// side by side: of one sum, or of `lanes` sums.
+template <typename T>
+__global__ void __launch_bounds__(kBlock)
+    stridedSumKernel(const __grid_constant__ StridedSumParams p) {
+  using C = Compute<T>;
+  __shared__ C sums[kBlock];
+  const int groups = kBlock / p.lanes;
+  const int lane = int(threadIdx.x) % p.lanes, group = int(threadIdx.x) / p.lanes;
+  for (int64_t first = int64_t(blockIdx.x) * p.lanes; first < p.sum.outputs;
+       first += int64_t(gridDim.x) * p.lanes) {
+    const int64_t output = first + lane;
+    C mine = 0;
+    if (output < p.sum.outputs) {
+      const T *from = static_cast<const T *>(p.x) + p.sum.kept.at(output);
+      for (int64_t i = group; i < p.sum.size; i += groups)
+        mine += widen(from[p.sum.summed.at(i)]);
+    }
+    __syncthreads(); // the last use of sums is over
+    sums[threadIdx.x] = mine;
+    for (int half = groups / 2; half > 0; half /= 2) { // in a fixed order
+      __syncthreads();
+      if (group < half)
+        sums[threadIdx.x] += sums[threadIdx.x + half * p.lanes];
+    }
+    if (group == 0 && output < p.sum.outputs)
+      static_cast<T *>(p.y)[output] =
+          narrow<T>(sums[threadIdx.x] / C(p.divisor));
+  }
+}
+
+template <typename T, typename Args>
+LaunchPlan sumAnywhere(const Args &call, const DeviceLimits &limits,
+                       double divisor) {
+  StridedSumParams p{call.x().start(), call.y().dense(),
+                     StridedSum(call.x().desc, call.y().desc,
+                                call.attrs().axis),
+                     1, divisor};
+  p.lanes = p.sum.liesAlongSums() ? 32 : 1;
+  int64_t blocks = (p.sum.outputs + p.lanes - 1) / p.lanes;
+  return {plan(stridedSumKernel<T>, gridFor(blocks * kBlock, limits), kBlock,
+               p)};
+}
+template <typename T>
+LaunchPlan reduceSumStrided(ReduceSumArgs call, const DeviceLimits &limits) {
+  return sumAnywhere<T>(call, limits, 1);
+}
+template <typename T>
+LaunchPlan reduceMeanStrided(ReduceMeanArgs call, const DeviceLimits &limits) {
+  return sumAnywhere<T>(call, limits,
+                        double(call.x().elements() / call.y().elements()));
 }
 
 struct ExpandParams {

@@ -9,6 +9,7 @@
 // it.
 //===----------------------------------------------------------------------===//
 
+#include "kernels/pointwise/Bias.h"
 #include "kernels/pointwise/CopyViewCpu.h"
 #include "kernels/pointwise/Pointwise.h"
 
@@ -47,22 +48,61 @@ template <typename T> void biasAdd(BiasAddArgs call) {
               });
 }
 
+/// The same of tensors that lie anywhere.
+template <typename T> void biasAddStrided(BiasAddArgs call) {
+  using C = Compute<T>;
+  const T *y = call.y().strided<T>(), *b = call.b().dense<T>();
+  T *out = call.out().strided<T>();
+  const TensorDesc bias = repeatedBias(call);
+  const Walks<3> walks({&call.y().desc, &bias, &call.out().desc});
+  parallelRows(walks, call.y().elements(), call->numThreads,
+               [&](const int64_t(&at)[3], int64_t width) {
+                 for (int64_t i = 0; i < width; ++i)
+                   out[at[2] + i * walks.step(2)] =
+                       C(y[at[0] + i * walks.step(0)]) +
+                       C(b[at[1] + i * walks.step(1)]);
+               });
+}
+
+/// run(element) with an unsigned integer of as many bytes as `dtype`.
+template <typename Run> void byElementSize(DType dtype, Run run) {
+  switch (sizeOf(dtype)) {
+  case 1:
+    return run(uint8_t());
+  case 2:
+    return run(uint16_t());
+  case 4:
+    return run(uint32_t());
+  default:
+    return run(uint64_t());
+  }
+}
+
+/// A copy into a part of another tensor, which lies anywhere.
+void copyInto(CopyArgs call) {
+  byElementSize(call.x().desc.dtype, [&](auto element) {
+    using T = decltype(element);
+    const Walks<2> walks({&call.x().desc, &call.y().desc});
+    parallelRows(walks, call.x().elements(), call->numThreads,
+                 [&](const int64_t(&at)[2], int64_t width) {
+                   const T *from = call.x().strided<T>() + at[0];
+                   T *to = call.y().strided<T>() + at[1];
+                   if (walks.step(0) == 1 && walks.step(1) == 1)
+                     std::memcpy(to, from, size_t(width) * sizeof(T));
+                   else
+                     for (int64_t i = 0; i < width; ++i)
+                       to[i * walks.step(1)] = from[i * walks.step(0)];
+                 });
+  });
+}
+
 /// copy and copy_saved.
 template <typename Args> void copy(Args call) {
   if (!call.x().desc.isDense()) {
-    auto run = [&](auto element) {
+    byElementSize(call.x().desc.dtype, [&](auto element) {
       copyView<decltype(element)>(call.x(), call.y(), call->numThreads);
-    };
-    switch (sizeOf(call.x().desc.dtype)) {
-    case 1:
-      return run(uint8_t());
-    case 2:
-      return run(uint16_t());
-    case 4:
-      return run(uint32_t());
-    default:
-      return run(uint64_t());
-    }
+    });
+    return;
   }
   const char *from = call.x().template dense<char>();
   char *to = call.y().template dense<char>();

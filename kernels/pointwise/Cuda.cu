@@ -9,6 +9,7 @@
 // contraction.
 //===----------------------------------------------------------------------===//
 
+#include "kernels/pointwise/Bias.h"
 #include "kernels/pointwise/CopyView.cuh"
 #include "kernels/pointwise/Pointwise.cuh"
 
@@ -62,6 +63,41 @@ LaunchPlan biasAdd(BiasAddArgs call, const DeviceLimits &limits) {
   // V divides the last dimension: that is b's size if axis is last, else it
   // divides inner.
   return {plan(biasAddKernel<T, V>, gridFor(p.vectors, limits), kBlock, p)};
+}
+
+struct WalkParams {
+  const void *a, *b;
+  void *out;
+  int64_t elements;
+  Walks<3> walks; ///< of a, b and out
+
+  __device__ void at(int64_t i, int64_t (&offsets)[3]) const {
+    if (elements > UINT32_MAX)
+      walks.at(uint64_t(i), offsets);
+    else
+      walks.at(uint32_t(i), offsets);
+  }
+};
+
+/// The same of tensors that lie anywhere.
+template <typename T>
+__global__ void biasAddStridedKernel(const __grid_constant__ WalkParams p) {
+  gridStride(p.elements, [&](int64_t i) {
+    int64_t at[3];
+    p.at(i, at);
+    static_cast<T *>(p.out)[at[2]] =
+        narrow<T>(widen(static_cast<const T *>(p.a)[at[0]]) +
+                  widen(static_cast<const T *>(p.b)[at[1]]));
+  });
+}
+
+template <typename T>
+LaunchPlan biasAddStrided(BiasAddArgs call, const DeviceLimits &limits) {
+  const TensorDesc bias = repeatedBias(call);
+  WalkParams p{call.y().start(), call.b().start(), call.out().start(),
+               call.y().elements(),
+               Walks<3>({&call.y().desc, &bias, &call.out().desc})};
+  return {plan(biasAddStridedKernel<T>, gridFor(p.elements, limits), kBlock, p)};
 }
 
 /// True where To is i1, which C++ stores as a byte.
@@ -135,6 +171,36 @@ __global__ void copyKernel(const __grid_constant__ MapParams p) {
   if (blockIdx.x == 0)
     for (int64_t i = p.vectors * 16 + threadIdx.x; i < p.size; i += blockDim.x)
       static_cast<char *>(p.out)[i] = static_cast<const char *>(p.a)[i];
+}
+
+/// A copy into a part of another tensor, which lies anywhere; b is not there.
+template <typename T>
+__global__ void copyIntoKernel(const __grid_constant__ WalkParams p) {
+  gridStride(p.elements, [&](int64_t i) {
+    int64_t at[3];
+    p.at(i, at);
+    static_cast<T *>(p.out)[at[2]] = static_cast<const T *>(p.a)[at[0]];
+  });
+}
+
+LaunchPlan copyInto(CopyArgs call, const DeviceLimits &limits) {
+  WalkParams p{call.x().start(), nullptr, call.y().start(),
+               call.x().elements(),
+               Walks<3>({&call.x().desc, &call.x().desc, &call.y().desc})};
+  auto planned = [&](auto element) -> LaunchPlan {
+    using T = decltype(element);
+    return {plan(copyIntoKernel<T>, gridFor(p.elements, limits), kBlock, p)};
+  };
+  switch (sizeOf(call.x().desc.dtype)) {
+  case 1:
+    return planned(uint8_t());
+  case 2:
+    return planned(uint16_t());
+  case 4:
+    return planned(uint32_t());
+  default:
+    return planned(uint64_t());
+  }
 }
 
 /// copy and copy_saved.

@@ -374,6 +374,31 @@ def BiasAddCuda : KernelFamily<"pointwise", CUDA> {
   let kernel = "biasAdd<$T, $V>";
 }
 
+class BiasAddStrided<Device on> : KernelFamily<"pointwise", on> {
+  let kinds = [BiasAddPrimitive];
+  let variants = EveryFloat.each;
+  let kernel = "biasAddStrided<$T>";
+  let variantName = "strided";
+  let preference = 2;
+  let strided = [Strided<BiasAddPrimitive, "y", AnyStrides>,
+                 Strided<BiasAddPrimitive, "out", AnyStrides>];
+}
+def BiasAddStridedCpu : BiasAddStrided<CPU>;
+def BiasAddStridedCuda : BiasAddStrided<CUDA>;
+
+/// Copies into a part of another tensor.
+class CopyInto<Device on> : KernelFamily<"pointwise", on> {
+  let kinds = [CopyPrimitive];
+  let variants = EveryType.each;
+  let kernel = "copyInto";
+  let variantName = "strided";
+  let preference = 2;
+  let strided = [Strided<CopyPrimitive, "x", AnyStrides>,
+                 Strided<CopyPrimitive, "y", AnyStrides>];
+}
+def CopyIntoCpu : CopyInto<CPU>;
+def CopyIntoCuda : CopyInto<CUDA>;
+
 def CopyCpu : KernelFamily<"pointwise", CPU> {
   let kinds = [CopyPrimitive, CopySavedPrimitive];
   let variants = EveryType.each;

@@ -105,43 +105,47 @@ template <typename F> struct StridedParams {
   const void *inputs[kNumOperands<F>];
   void *output;
   int64_t elements;
-  Walks<kNumOperands<F>> walks;
+  Walks<kNumOperands<F> + 1> walks; ///< of the operands and the result
   typename F::Attrs attrs;
 };
 
-/// Operands lie anywhere. `Index` holds the number of elements.
-template <typename F, typename T, typename Index, size_t... N>
+/// Operands and the result lie anywhere. Indices of 32 bits are divided in much
+/// less time than others.
+template <typename F, typename T, size_t... N>
 __device__ inline void stridedElements(const StridedParams<F> &p,
                                        std::index_sequence<N...>) {
+  const bool isLarge = p.elements > UINT32_MAX;
   gridStride(p.elements, [&](int64_t i) {
-    int64_t at[sizeof...(N)];
-    p.walks.at(static_cast<Index>(i), at);
-    static_cast<ResultOf<F, T> *>(p.output)[i] =
+    int64_t at[sizeof...(N) + 1];
+    if (isLarge)
+      p.walks.at(uint64_t(i), at);
+    else
+      p.walks.at(uint32_t(i), at);
+    static_cast<ResultOf<F, T> *>(p.output)[at[sizeof...(N)]] =
         resultOf<F, T>(F::template apply<Compute<T>, sizeof(T) == 2>(
             p.attrs, scalarOf<F, N>(static_cast<const ElementOf<F, T, N> *>(
                          p.inputs[N])[at[N]])...));
   });
 }
-template <typename F, typename T, typename Index>
+template <typename F, typename T>
 __global__ void stridedKernel(const __grid_constant__ StridedParams<F> p) {
-  stridedElements<F, T, Index>(p, std::make_index_sequence<kNumOperands<F>>());
+  stridedElements<F, T>(p, std::make_index_sequence<kNumOperands<F>>());
 }
 
 template <typename F, typename T>
 LaunchPlan pointwiseStrided(PointwiseArgs<F> call, const DeviceLimits &limits) {
   StridedParams<F> p{};
-  const TensorDesc *descs[kNumOperands<F>];
+  const TensorDesc *descs[kNumOperands<F> + 1];
   for (size_t i = 0; i < kNumOperands<F>; ++i) {
     p.inputs[i] = call.inputs()[i]->start();
     descs[i] = &call.inputs()[i]->desc;
   }
-  p.output = call.output().dense();
+  descs[kNumOperands<F>] = &call.output().desc;
+  p.output = call.output().start();
   p.elements = call.output().elements();
-  p.walks = Walks<kNumOperands<F>>(descs);
+  p.walks = Walks<kNumOperands<F> + 1>(descs);
   p.attrs = call.attrs();
-  auto kernel = p.elements <= UINT32_MAX ? stridedKernel<F, T, uint32_t>
-                                         : stridedKernel<F, T, uint64_t>;
-  return {plan(kernel, gridFor(p.elements, limits), kBlock, p)};
+  return {plan(stridedKernel<F, T>, gridFor(p.elements, limits), kBlock, p)};
 }
 
 } // namespace aicf::cuda

@@ -34,43 +34,87 @@ template <typename F> using PointwiseArgs = typename F::template View<LaunchArgs
 template <typename F>
 inline constexpr size_t kNumOperands = PointwiseArgs<F>::kNumInputs;
 
-/// y[i] = F(x0[i], x1[i], ...)
+/// y[i] = F(x0[i], x1[i], ...) for `count` elements that lie together. A function
+/// of its own, so that it is compiled once for all kernels of F.
+template <typename F, typename T, size_t... N>
+[[gnu::noinline]] void
+compute(const typename F::Attrs &attrs,
+        const std::tuple<const ElementOf<F, T, N> *...> &x, ResultOf<F, T> *y,
+        int64_t count) {
+  auto loop = [=](int64_t begin, int64_t end) {
+    AICF_INDEPENDENT_LOOP
+    for (int64_t i = begin; i < end; ++i)
+      y[i] = ResultOf<F, T>(F::template apply<Compute<T>>(
+          attrs, ScalarOf<F, T, N>(std::get<N>(x)[i])...));
+  };
+  runWithBestISA(loop, 0, count);
+}
+
 template <typename F, typename T, size_t... N>
 void pointwise(PointwiseArgs<F> call, std::index_sequence<N...>) {
   auto inputs = call.inputs();
-  std::tuple x{inputs[N]->template dense<ElementOf<F, T, N>>()...};
+  std::tuple<const ElementOf<F, T, N> *...> x{
+      inputs[N]->template dense<ElementOf<F, T, N>>()...};
   auto *y = call.output().template dense<ResultOf<F, T>>();
   const auto attrs = call.attrs();
-  parallelElements(call.output().elements(), call->numThreads, [=](int64_t i) {
-    y[i] = ResultOf<F, T>(F::template apply<Compute<T>>(
-        attrs, ScalarOf<F, T, N>(std::get<N>(x)[i])...));
-  });
+  const int64_t elements = call.output().elements();
+  parallelFor(elements, 16384, call->numThreads, elements,
+              [&](int64_t begin, int64_t end) {
+                compute<F, T, N...>(attrs, {std::get<N>(x) + begin...},
+                                    y + begin, end - begin);
+              });
 }
 template <typename F, typename T> void pointwise(PointwiseArgs<F> call) {
   pointwise<F, T>(call, std::make_index_sequence<kNumOperands<F>>());
 }
 
-/// The same of operands that lie anywhere: a row of the shared walk at a time.
+/// Elements that lie apart are brought together, so many at once.
+inline constexpr int64_t kPiece = 256;
+template <typename E> struct Piece {
+  Piece() {} // no zeros
+  E *at() { return reinterpret_cast<E *>(bytes); }
+  alignas(64) char bytes[kPiece * sizeof(E)];
+};
+template <typename E>
+const E *together(const E *from, int64_t step, int64_t count, Piece<E> &piece) {
+  if (step == 1)
+    return from;
+  for (int64_t i = 0; i < count; ++i)
+    piece.at()[i] = from[i * step];
+  return piece.at();
+}
+
+/// The same of operands and a result that lie anywhere: a row of the shared walk
+/// at a time.
 template <typename F, typename T, size_t... N>
 void pointwiseStrided(PointwiseArgs<F> call, std::index_sequence<N...>) {
+  constexpr size_t kResult = sizeof...(N);
   auto inputs = call.inputs();
-  std::tuple x{inputs[N]->template strided<ElementOf<F, T, N>>()...};
-  auto *y = call.output().template dense<ResultOf<F, T>>();
+  std::tuple<const ElementOf<F, T, N> *...> x{
+      inputs[N]->template strided<ElementOf<F, T, N>>()...};
+  auto *y = call.output().template strided<ResultOf<F, T>>();
   const auto attrs = call.attrs();
-  const Walks<sizeof...(N)> walks({&inputs[N]->desc...});
-  const int64_t width = walks.dims[walks.rank - 1];
-  const int64_t elements = call.output().elements();
-  parallelFor(elements / width, width >= 16384 ? 1 : 16384 / width,
-              call->numThreads, elements, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      int64_t at[sizeof...(N)];
-      walks.at(row * width, at);
-      for (int64_t i = 0; i < width; ++i)
-        y[row * width + i] = ResultOf<F, T>(F::template apply<Compute<T>>(
-            attrs, ScalarOf<F, T, N>(std::get<N>(
-                       x)[at[N] + i * walks.strides[N][walks.rank - 1]])...));
-    }
-  });
+  const Walks<kResult + 1> walks({&inputs[N]->desc..., &call.output().desc});
+  const int64_t yStep = walks.step(kResult);
+  const bool areTogether = ((walks.step(N) == 1) && ... && (yStep == 1));
+  parallelRows(
+      walks, call.output().elements(), call->numThreads,
+      [&](const int64_t(&at)[kResult + 1], int64_t width) {
+        std::tuple<Piece<ElementOf<F, T, N>>...> pieces;
+        Piece<ResultOf<F, T>> results;
+        const int64_t most = areTogether ? width : kPiece;
+        for (int64_t i = 0, count; i < width; i += count) {
+          count = std::min(most, width - i);
+          ResultOf<F, T> *to = y + at[kResult] + i * yStep;
+          compute<F, T, N...>(
+              attrs,
+              {together(std::get<N>(x) + at[N] + i * walks.step(N),
+                        walks.step(N), count, std::get<N>(pieces))...},
+              yStep == 1 ? to : results.at(), count);
+          for (int64_t j = 0; j < count && yStep != 1; ++j)
+            to[j * yStep] = results.at()[j];
+        }
+      });
 }
 template <typename F, typename T> void pointwiseStrided(PointwiseArgs<F> call) {
   pointwiseStrided<F, T>(call, std::make_index_sequence<kNumOperands<F>>());

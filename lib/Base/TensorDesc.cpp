@@ -7,6 +7,9 @@
 
 #include "aicf/TensorDesc.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace aicf {
 
 std::string TensorDesc::toString() const {
@@ -21,6 +24,21 @@ std::string TensorDesc::toString() const {
   for (size_t i = 0; i < rank && layout == Layout::Strided; ++i)
     text += (i ? ", " : " [") + std::to_string(strides[i]);
   return text + (layout == Layout::Strided ? "]" : "");
+}
+
+bool TensorDesc::hasDistinctElements() const {
+  std::vector<std::pair<int64_t, int64_t>> steps; // strides and dimensions
+  for (size_t i = 0; i < rank; ++i)
+    if (dims[i] != 1)
+      steps.push_back({stride(i), dims[i]});
+  std::sort(steps.begin(), steps.end());
+  int64_t reach = 0; // elements from the first one to the last
+  for (auto [step, size] : steps) {
+    if (step <= reach)
+      return false;
+    reach += (size - 1) * step;
+  }
+  return true;
 }
 
 std::optional<uint64_t> checkedBytes(const TensorDesc &desc) {

@@ -8,7 +8,9 @@
 #include "lib/Base/Views.h"
 #include "lib/Base/Walk.h"
 
+#include <algorithm>
 #include <cassert>
+#include <vector>
 
 namespace aicf {
 
@@ -72,6 +74,63 @@ ViewDesc broadcast(const ViewDesc &view, Span<const int64_t> shape) {
     if (view.desc.dims[i - added] == shape[i])
       strides[i] = view.desc.stride(i - added);
   return make(view, shape, {strides, shape.size()}, view.offset);
+}
+
+/// The view's dimensions, sorted by how far they go in the base, are those of a
+/// tensor whose elements come in the base's order; `place` says where they lie.
+std::optional<ViewDesc> placedThrough(const ViewDesc &view,
+                                      const TensorDesc &base,
+                                      const ViewDesc &place) {
+  assert(base.isDense() && view.desc.sameShape(place.desc));
+  struct Dim {
+    int64_t stride, size, placed;
+  };
+  std::vector<Dim> dims;
+  for (size_t i = 0; i < view.desc.rank; ++i)
+    if (view.desc.dims[i] != 1)
+      dims.push_back(
+          {view.desc.stride(i), view.desc.dims[i], place.desc.stride(i)});
+  std::sort(dims.begin(), dims.end(),
+            [](const Dim &a, const Dim &b) { return a.stride > b.stride; });
+  int64_t elements = 1, shape[kMaxRank] = {}, strides[kMaxRank] = {};
+  for (size_t i = dims.size(); i-- > 0; elements *= dims[i].size) {
+    if (dims[i].stride != elements)
+      return std::nullopt;
+    shape[i] = dims[i].size;
+    strides[i] = dims[i].placed;
+  }
+  if (elements != base.elements())
+    return std::nullopt;
+  ViewDesc sorted{TensorDesc::strided(base.dtype, {shape, dims.size()},
+                                      {strides, dims.size()}),
+                  place.offset};
+  return reshaped(sorted, base.shape());
+}
+
+/// Each dimension of the view must stay within one of the base.
+std::optional<ViewDesc> followed(const ViewDesc &view, const TensorDesc &base,
+                                 const TensorDesc &placed) {
+  assert(base.isDense() && base.sameShape(placed));
+  int64_t index[kMaxRank] = {}, offset = 0, rest = view.offset;
+  for (size_t d = 0; d < base.rank; rest %= base.stride(d), ++d) {
+    index[d] = rest / base.stride(d);
+    offset += index[d] * placed.stride(d);
+  }
+  int64_t strides[kMaxRank] = {};
+  for (size_t i = 0; i < view.desc.rank; ++i) {
+    int64_t stride = view.desc.stride(i), last = view.desc.dims[i] - 1;
+    if (last == 0 || stride == 0)
+      continue;
+    size_t d = 0; // that the dimension goes along
+    while (d < base.rank && (base.dims[d] == 1 || stride % base.stride(d) != 0))
+      ++d;
+    int64_t steps = stride / base.stride(d);
+    index[d] += steps * last; // as far as the view goes there
+    if (index[d] >= base.dims[d])
+      return std::nullopt;
+    strides[i] = steps * placed.stride(d);
+  }
+  return make(view, view.desc.shape(), {strides, view.desc.rank}, offset);
 }
 
 } // namespace aicf

@@ -36,6 +36,16 @@ ViewDesc sliced(const ViewDesc &view, Span<const int64_t> begin,
                 Span<const int64_t> end, Span<const int64_t> step);
 /// NumPy's rule: dimensions of 1, and those in front, repeat.
 ViewDesc broadcast(const ViewDesc &view, Span<const int64_t> shape);
+/// Where the elements of `base`, which is dense, must lie so that those of `view`
+/// of it lie as `place` says, which has the view's shape. Nothing where no strides
+/// say so, or where the view has not each element of the base once.
+std::optional<ViewDesc> placedThrough(const ViewDesc &view,
+                                      const TensorDesc &base,
+                                      const ViewDesc &place);
+/// What `view` of the dense `base` becomes when the base lies as `placed` says,
+/// seen from the first element of the base. Nothing where no strides say so.
+std::optional<ViewDesc> followed(const ViewDesc &view, const TensorDesc &base,
+                                 const TensorDesc &placed);
 
 } // namespace aicf
 

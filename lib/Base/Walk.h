@@ -58,6 +58,16 @@ struct Walk {
   }
 };
 
+/// The rows of a tensor: the loops over all dimensions but the last.
+inline Walk rowsOf(const TensorDesc &desc) {
+  int64_t strides[kMaxRank] = {};
+  size_t rank = desc.rank > 0 ? desc.rank - 1u : 0;
+  for (size_t i = 0; i < rank; ++i)
+    strides[i] = desc.stride(i);
+  return Walk(
+      TensorDesc::strided(desc.dtype, {desc.dims, rank}, {strides, rank}));
+}
+
 /// The same for several tensors of one shape, side by side. Dimensions are one
 /// loop where they lie as one in every tensor.
 template <size_t N> struct Walks {
@@ -87,6 +97,8 @@ template <size_t N> struct Walks {
     }
   }
 
+  /// Elements of each tensor from one index of the innermost loop to the next.
+  AICF_HOST_DEVICE int64_t step(size_t n) const { return strides[n][rank - 1]; }
   /// Where element `i` of each tensor lies, in elements from its first one.
   template <typename Index>
   AICF_HOST_DEVICE void at(Index i, int64_t (&offsets)[N]) const {

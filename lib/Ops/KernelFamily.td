@@ -125,20 +125,23 @@ class BatchPattern<string patternName, list<Node> all, int groups>
   list<string> shared = [];
 }
 
-/// How an operand that is a view may lie in memory. The names are enumerators of
+/// How an operand or result that is a view may lie in memory. The names are enumerators of
 /// aicf::StrideRule.
 ///   AnyStrides     with any strides
 ///   RowsApart      as a matrix whose rows are at equal distances
-///   MatricesApart  the same; for higher ranks, the matrices may lie anywhere
+///   RowsAnywhere   with rows that lie together, each anywhere; rows may repeat
+///   MatricesApart  as a matrix; for higher ranks, its matrices may lie anywhere
 class StrideRule<string enumerator> : Fact<enumerator>;
 def AnyStrides : StrideRule<"Any">;
 def RowsApart : StrideRule<"Rows">;
+def RowsAnywhere : StrideRule<"RowsAnywhere">;
 def MatricesApart : StrideRule<"Matrices">;
 
-/// Says that operand `operand` may be a view, for each primitive of this kind in a body.
-class Strided<Primitive primitive, string operandName, StrideRule may> {
+/// Says that the operand or result `slot` may be a view, for each primitive of this kind
+/// in a body.
+class Strided<Primitive primitive, string slotName, StrideRule may> {
   Primitive kind = primitive;
-  string operand = operandName;
+  string slot = slotName;
   StrideRule rule = may;
 }
 
@@ -151,8 +154,8 @@ class KernelFamily<string codeUnit, Device on> {
   /// A family has exactly one of `kinds`, `everyPointwise` and `patterns`.
   list<Primitive> kinds = []; ///< bodies of one of these
   /// Bodies of any one primitive that has a scalar definition and names this unit. The
-  /// record of the primitive gives the types, too. With `stridesEverywhere`, it must
-  /// have two operands or more, and there are no vectors.
+  /// record of the primitive gives the types, too. With `stridesEverywhere`, there are
+  /// no vectors.
   bit everyPointwise = 0;
   list<BodyPattern> patterns = [];  ///< bodies that match one of these
   list<Variant> variants = [];
@@ -186,10 +189,12 @@ class KernelFamily<string codeUnit, Device on> {
   /// with padded tensors only if all are padded and every primitive keeps zeros. It then
   /// sees dense tensors of the padded shapes.
   bit takesPads = 0;
-  /// Operands that the kernel takes as views, at most 4. The others, and all results,
-  /// are dense.
+  /// Operands and results that the kernel takes as views, at most 6. The others are
+  /// dense.
   list<Strided> strided = [];
-  bit stridesEverywhere = 0; ///< takes every operand as a view with any strides
+  /// Takes every operand and the result as views with any strides. A single operand is
+  /// dense, because a copy that moves whole tiles reads a view faster.
+  bit stridesEverywhere = 0;
   /// The order among the families of a kind: the lowest is asked first.
   int preference = 1;
 }

@@ -113,35 +113,59 @@ std::optional<TypedBody> KernelRow::launched(const TypedBody &call) const {
   return needsStored(call) ? call.stored() : call;
 }
 
-bool KernelRow::takes(OpKind kind, size_t operand,
-                      const TensorDesc &desc) const {
-  for (const StridedOperand &known : Span(strided.all, strided.size))
-    if (std::pair(known.kind, size_t(known.operand)) ==
-        std::pair(kind, operand))
-      return known.rule == StrideRule::Any ||
-             ((known.rule == StrideRule::Rows ? desc.hasRows()
-                                              : desc.hasMatrices()) &&
-              desc.pitch() <= INT32_MAX); // as libraries count
+/// Libraries count the distance between rows in 32 bits.
+static bool holds(StrideRule rule, const TensorDesc &desc) {
+  switch (rule) {
+  case StrideRule::Any:
+    return true;
+  case StrideRule::Rows:
+    return desc.hasRows() && desc.pitch() <= INT32_MAX;
+  case StrideRule::RowsAnywhere:
+    return desc.width() == 1 || desc.stride(desc.rank - 1u) == 1;
+  case StrideRule::Matrices:
+    return desc.hasMatrices() && desc.pitch() <= INT32_MAX;
+  }
   return false;
 }
 
+bool KernelRow::takes(OpKind kind, size_t slot, bool isResult,
+                      const TensorDesc &desc) const {
+  for (const StridedSlot &known : Span(strided.all, strided.size))
+    if (std::tuple(known.kind, size_t(known.slot), known.isResult) ==
+        std::tuple(kind, slot, isResult))
+      return holds(known.rule, desc);
+  return false;
+}
+
+bool KernelRow::takesViewedOperand(const TypedBody &call,
+                                   size_t operand) const {
+  for (const Primitive &primitive : call.body().primitives) {
+    CallSlots slots =
+        *CallSlots::of(infoOf(primitive.kind), primitive.operands.size());
+    for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
+      if (primitive.operands[slot] == int32_t(operand) &&
+          !takes(primitive.kind, slots.operandAt(slot), /*isResult=*/false,
+                 call.operand(operand)))
+        return false;
+  }
+  return true;
+}
+
+/// Where elements of a view share bytes, as those of a broadcast do, they
+/// cannot be written.
+bool KernelRow::takesViewedResult(const TypedBody &call, size_t value) const {
+  auto [primitive, slot] = call.body().makerOf(uint32_t(value));
+  const TensorDesc &desc = call.values()[value];
+  return takes(call.body().primitives[primitive].kind, slot, /*isResult=*/true,
+               desc) &&
+         desc.hasDistinctElements();
+}
+
 bool KernelRow::takesViews(const TypedBody &call) const {
-  const Body &body = call.body();
-  auto isTaken = [&](size_t operand) {
-    for (const Primitive &primitive : body.primitives) {
-      CallSlots slots =
-          *CallSlots::of(infoOf(primitive.kind), primitive.operands.size());
-      for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
-        if (primitive.operands[slot] == int32_t(operand) &&
-            !takes(primitive.kind, slots.operandAt(slot),
-                   call.operand(operand)))
-          return false;
-    }
-    return true;
-  };
   for (size_t value = 0; value < call.values().size(); ++value)
     if (call.values()[value].layout == Layout::Strided &&
-        (value >= body.numOperands || !isTaken(value)))
+        !(value < call.body().numOperands ? takesViewedOperand(call, value)
+                                          : takesViewedResult(call, value)))
       return false;
   return true;
 }

@@ -37,15 +37,22 @@ struct RowCondition {
 };
 
 /// How an operand may lie that is a view: see KernelFamily.td.
-enum class StrideRule : uint8_t { Any, Rows, Matrices };
-/// An operand, by its position in the record, of each primitive of a kind.
-struct StridedOperand {
-  OpKind kind;
-  uint8_t operand;
-  StrideRule rule;
+enum class StrideRule : uint8_t {
+  Any,
+  Rows,
+  RowsAnywhere,
+  Matrices
 };
-struct StridedOperands {
-  StridedOperand all[4] = {};
+/// An operand or result, by its position in the record, of each primitive of a
+/// kind.
+struct StridedSlot {
+  OpKind kind;
+  uint8_t slot;
+  StrideRule rule;
+  bool isResult = false;
+};
+struct StridedSlots {
+  StridedSlot all[6] = {};
   uint8_t size = 0;
 };
 
@@ -77,7 +84,7 @@ struct KernelRow {
   Selection selection = Selection::Auto;
   bool fusesForFree = false;
   bool takesPads = false;
-  StridedOperands strided = {};
+  StridedSlots strided = {};
 
   /// True unless pads could make the kernel faster with such a call.
   bool runsAtFullSpeed(const TypedBody &call) const;
@@ -108,9 +115,12 @@ private:
   bool needsStored(const TypedBody &call) const {
     return !takesPads && call.hasPads();
   }
-  /// Every value that is a view is an operand, at slots that take it.
+  /// Every value that is a view is an operand or result, at slots that take it.
   bool takesViews(const TypedBody &call) const;
-  bool takes(OpKind kind, size_t operand, const TensorDesc &desc) const;
+  bool takesViewedOperand(const TypedBody &call, size_t operand) const;
+  bool takesViewedResult(const TypedBody &call, size_t value) const;
+  bool takes(OpKind kind, size_t slot, bool isResult,
+             const TensorDesc &desc) const;
 };
 
 /// The rows of each device, in the order of DeviceKind. kernels/KernelRows.cpp

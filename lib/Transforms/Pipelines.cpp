@@ -100,6 +100,9 @@ static void buildFusePhase(OpPassManager &pm,
     batches.target = options.target;
     batches.maxGroups = options.maxGroups;
     pm.addNestedPass<func::FuncOp>(createBatchCalls(batches));
+    PlacePartsOptions parts;
+    parts.target = options.target;
+    pm.addNestedPass<func::FuncOp>(createPlaceParts(parts));
   }
   addVerify(pm, "lowered");
 }

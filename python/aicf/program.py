@@ -410,7 +410,11 @@ class Program:
 
     def memory_analysis(self) -> dict[str, Any]:
         """Returns bytes on the device: persistent_bytes, and for each entry io_bytes,
-        temp_bytes and temp_lower_bound_bytes, the most that live at once."""
+        temp_bytes and temp_lower_bound_bytes, the most that live at once. Also for each
+        entry three lists of values, the largest first, with type, label (vid) and bytes:
+        saves, which the forward pass keeps for the backward pass; views, which calls read
+        where other values lie; and parts, which calls write where they belong. The bytes
+        of a view or part are those that a copy would take."""
         return dict(self.plan.memory())
 
     def cost_analysis(self, entry: str | None = None) -> dict[str, Any]:

@@ -8,6 +8,7 @@
 #include "python/src/PlanCosts.h"
 #include "lib/Ops/BodyRules.h"
 #include "lib/Plan/CallFacts.h"
+#include "lib/Plan/MemoryFacts.h"
 #include "python/src/Errors.h"
 
 #include <nanobind/stl/string.h>
@@ -32,6 +33,23 @@ nb::list planCosts(const Plan &plan) {
   return list;
 }
 
+/// The values of one use: of each what it is, its label and bytes.
+static nb::list memoryOf(const Plan &plan, const PlanEntry &entry,
+                         const std::vector<MemoryFact> &facts, MemoryUse use) {
+  nb::list values;
+  for (const MemoryFact &fact : facts) {
+    if (fact.use != use)
+      continue;
+    const PlanValue &value = plan.value(entry, fact.value);
+    nb::dict one;
+    one["value"] = value.desc.toString();
+    one["vid"] = value.vid;
+    one["bytes"] = fact.bytes;
+    values.append(one);
+  }
+  return values;
+}
+
 nb::dict planMemory(const Plan &plan) {
   nb::dict memory, entries;
   memory["persistent_bytes"] = plan.persistentBytes;
@@ -40,6 +58,10 @@ nb::dict planMemory(const Plan &plan) {
     one["io_bytes"] = entry.ioBytes;
     one["temp_bytes"] = entry.tempBytes;
     one["temp_lower_bound_bytes"] = entry.tempLowerBound;
+    const std::vector<MemoryFact> facts = memoryFactsOf(plan, entry);
+    one["saves"] = memoryOf(plan, entry, facts, MemoryUse::Save);
+    one["views"] = memoryOf(plan, entry, facts, MemoryUse::View);
+    one["parts"] = memoryOf(plan, entry, facts, MemoryUse::Part);
     entries[entry.name.c_str()] = one;
   }
   memory["entries"] = entries;

@@ -45,21 +45,6 @@ func.func @one_column(%x: tensor<2x6x4xf32> {aicf.role = "input", aicf.name = "x
 
 // -----
 
-// Rows of three dimensions are not turned.
-// CHECK-LABEL: @turned(
-// CHECK-NEXT: %[[V:.*]] = aicf_rt.view %arg0[0] : tensor<2x4x3xf32> to tensor<2x3x4xf32, #aicf_rt.strided<[12, 1, 3]>>
-// CHECK-NEXT: aicf_rt.call gemm(%[[V]], %arg1) {transB = true}
-// CHECK-NEXT: return
-func.func @turned(%x: tensor<2x4x3xf32> {aicf.role = "input", aicf.name = "x"},
-                  %w: tensor<5x4xf32> {aicf.role = "param", aicf.name = "w"})
-    -> (tensor<2x3x5xf32> {aicf.name = "y"}) {
-  %t = aicf.transpose %x [0, 2, 1] : tensor<2x4x3xf32>
-  %y = aicf.linear %t, %w : tensor<2x3x4xf32>, tensor<5x4xf32>
-  return %y : tensor<2x3x5xf32>
-}
-
-// -----
-
 // Matrices by matrices, and many by one that has all their rows.
 // CHECK-LABEL: @batches(
 // CHECK-NEXT: aicf_rt.call batched_gemm(%arg0, %arg1) :

@@ -77,6 +77,29 @@ func.func @train(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
   return %loss, %count, %next : tensor<f32>, tensor<4xi32>, tensor<i64>
 }
 """
+# What version 4.4 has: results with strides, and a row of a state.
+PARTS = """
+func.func @join(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
+                %w: tensor<3x6xf32> {aicf.role = "param", aicf.name = "w", aicf.init = 0.5},
+                %s: tensor<5x3xf32> {aicf.role = "state", aicf.name = "s"})
+    -> (tensor<4x9xf32> {aicf.name = "y"}, tensor<6x4xf32> {aicf.name = "turned"},
+        tensor<5x3xf32> {aicf.updates = "s"}) {
+  %a = aicf.linear %x, %w : tensor<4x6xf32>, tensor<3x6xf32>
+  %r = aicf.relu %x : tensor<4x6xf32>
+  %y = aicf.concat %a, %r {axis = 1} : tensor<4x3xf32>, tensor<4x6xf32>
+  %e = aicf.exp %x : tensor<4x6xf32>
+  %turned = aicf.transpose %e [1, 0] : tensor<4x6xf32>
+  %old = aicf.slice %s from [2, 0] to [3, 3] : tensor<5x3xf32>
+  %first = aicf.slice %a from [0, 0] to [1, 3] : tensor<4x3xf32>
+  %sum = aicf.add %old, %first : tensor<1x3xf32>, tensor<1x3xf32>
+  %row = aicf.tanh %sum : tensor<1x3xf32>
+  %before = aicf.slice %s from [0, 0] to [2, 3] : tensor<5x3xf32>
+  %behind = aicf.slice %s from [3, 0] to [5, 3] : tensor<5x3xf32>
+  %next = aicf.concat %before, %row, %behind {axis = 0}
+      : tensor<2x3xf32>, tensor<1x3xf32>, tensor<2x3xf32>
+  return %y, %turned, %next : tensor<4x9xf32>, tensor<6x4xf32>, tensor<5x3xf32>
+}
+"""
 STEPS = 3
 # name: (model, flags of aicf-compile)
 PLANS = {
@@ -91,6 +114,8 @@ PLANS = {
     "views-cuda": (VIEWS, ["--target=cuda"]),
     "words-cpu": (WORDS, []),
     "words-cuda": (WORDS, ["--target=cuda"]),
+    "parts-cpu": (PARTS, []),
+    "parts-cuda": (PARTS, ["--target=cuda", "--streams=2"]),
 }
 
 

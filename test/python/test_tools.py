@@ -251,6 +251,8 @@ def test_the_report_is_one_screen(bench, plan):
         assert len(lines) <= 60 and max(map(len, lines)) <= 120, done.stderr
         for text in (r"^for cuda, .*B of parameters and states$",
                      r"^entry train_step: \d+ calls, .*FLOPs, .*B moved; temps take ",
+                     r"^  kept from forward to backward: [1-9]\d* \(.*B\); copies spared "
+                     r"by views: \d+ \(.*B\),",
                      r"^  gemm_\w+ +\d+ +forward", r"^done$",
                      r"^  \d+ x FuseCalls: gemm, .* in one call \(step.mlir:\d+:\d+\)$",
                      r"^counts of the passes: .*fused \d+"):

@@ -19,32 +19,42 @@ using namespace aicf::tblgen;
 
 namespace {
 
-/// The operands that may be views, of the kinds that the row is for.
+/// The operands and results that may be views, of the kinds that the row is for.
 void emitStrided(const Kernel &k, raw_ostream &os) {
   StringRef separator = ", .strided = {{";
   size_t count = 0;
-  if (k.family->getValueAsBit("stridesEverywhere"))
-    for (; count < k.kinds[0]->operands.size(); ++count) {
-      os << separator << "{OpKind::" << k.kinds[0]->cppName() << ", " << count
-         << ", StrideRule::Any}";
-      separator = ", ";
-    }
+  auto emit = [&](const Primitive &kind, bool isResult, size_t slot,
+                  StringRef rule) {
+    os << separator << "{OpKind::" << kind.cppName() << ", " << slot
+       << ", StrideRule::" << rule << (isResult ? ", true}" : "}");
+    separator = ", ";
+    ++count;
+  };
+  if (k.family->getValueAsBit("stridesEverywhere")) {
+    size_t numOperands = k.kinds[0]->operands.size();
+    for (size_t i = 0; numOperands > 1 && i < numOperands; ++i)
+      emit(*k.kinds[0], /*isResult=*/false, i, "Any");
+    emit(*k.kinds[0], /*isResult=*/true, 0, "Any");
+  }
   for (const Record *s : k.family->getValueAsListOfDefs("strided")) {
     auto kind = llvm::find_if(k.kinds, [&](const Primitive *p) {
       return p->record == s->getValueAsDef("kind");
     });
     if (kind == k.kinds.end())
       continue;
-    os << separator << "{OpKind::" << (*kind)->cppName() << ", "
-       << positionOf((*kind)->record, (*kind)->operands,
-                     s->getValueAsString("operand"))
-       << ", StrideRule::" << factOf(s, "rule") << "}";
-    separator = ", ";
-    ++count;
+    const Primitive &p = **kind;
+    StringRef name = s->getValueAsString("slot");
+    bool isResult = llvm::any_of(
+        p.results, [&](const auto &result) { return result.name == name; });
+    emit(p, isResult,
+         isResult ? positionOf(p.record, p.results, name)
+                  : positionOf(p.record, p.operands, name),
+         factOf(s, "rule"));
   }
-  if (count > 4)
+  if (count > 6)
     PrintFatalError(k.family, "'" + k.kid() + "' takes " + Twine(count) +
-                                  " operands as views, the limit is 4");
+                                  " operands and results as views, the limit "
+                                  "is 6");
   if (count)
     os << "}, " << count << "}";
 }

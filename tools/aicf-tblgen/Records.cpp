@@ -294,11 +294,8 @@ static void checkFamily(const Record *family) {
 
 /// Whether a primitive is of the unit of a family for every pointwise one.
 static bool isOfUnit(const Primitive &kind, const Record *family) {
-  return kind.isPointwise() &&
-         kind.record->getValueAsString("unit") ==
-             family->getValueAsString("unit") &&
-         (!family->getValueAsBit("stridesEverywhere") ||
-          kind.operands.size() > 1);
+  return kind.isPointwise() && kind.record->getValueAsString("unit") ==
+                                   family->getValueAsString("unit");
 }
 
 /// Types and widths: the family's, or the pointwise primitive's.

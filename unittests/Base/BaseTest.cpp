@@ -102,6 +102,23 @@ TEST(TensorDesc, StridesOfADenseTensorMakeItDense) {
   EXPECT_EQ(columns.spanBytes(), 4u * (3 * 8 + 2 + 1));
 }
 
+TEST(TensorDesc, HasDistinctElements) {
+  auto isDistinct = [](std::vector<int64_t> shape,
+                       std::vector<int64_t> strides) {
+    return TensorDesc::strided(DType::F32, shape, strides)
+        .hasDistinctElements();
+  };
+  EXPECT_TRUE(isDistinct({3, 4}, {4, 1}));
+  EXPECT_TRUE(isDistinct({3, 4}, {9, 1}));
+  EXPECT_TRUE(isDistinct({3, 4}, {1, 3}));
+  EXPECT_TRUE(isDistinct({1, 4}, {0, 2})); // one index of any stride
+  EXPECT_FALSE(isDistinct({3, 4}, {3, 1}));
+  EXPECT_FALSE(isDistinct({3, 4}, {0, 1}));
+  EXPECT_FALSE(isDistinct({3, 4}, {1, 2}));
+  EXPECT_TRUE(isDistinct({2, 3, 4}, {4, 8, 1}));
+  EXPECT_FALSE(isDistinct({2, 3, 4}, {2, 4, 1}));
+}
+
 TEST(TensorDesc, CheckedBytesOfStrides) {
   auto bytes = [](int64_t stride) {
     return checkedBytes(TensorDesc::strided(DType::F32, {3, 4}, {stride, 1}));

@@ -80,6 +80,103 @@ Numbers randomShape(std::mt19937 &random, int64_t elements) {
   return shape;
 }
 
+/// A view of a tensor that has each element once: transposed and reshaped.
+ViewDesc shuffled(const ViewDesc &view, std::mt19937 &random) {
+  Numbers permutation(view.desc.rank);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::shuffle(permutation.begin(), permutation.end(), random);
+  ViewDesc turned = transposed(view, permutation);
+  return random() % 2
+             ? turned
+             : reshaped(turned, randomShape(random, turned.desc.elements()))
+                   .value_or(turned);
+}
+
+/// Any strides under which no elements share a place.
+ViewDesc randomPlace(const TensorDesc &shape, std::mt19937 &random) {
+  Numbers order(shape.rank), strides(shape.rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  int64_t next = 1 + int64_t(random() % 2);
+  for (int64_t d : order) {
+    strides[size_t(d)] = next;
+    next *= shape.dims[d] + int64_t(random() % 2);
+  }
+  return {TensorDesc::strided(shape.dtype, shape.shape(), strides),
+          int64_t(random() % 5)};
+}
+
+TEST(Views, PlaceTheirBase) {
+  std::mt19937 random(11);
+  size_t numPlaced = 0, numRefused = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    TensorDesc base(DType::F32, randomShape(random, 36));
+    ViewDesc view = shuffled(shuffled({base, 0}, random), random);
+    ViewDesc place = randomPlace(view.desc, random);
+    std::optional<ViewDesc> placed = placedThrough(view, base, place);
+    if (!placed) {
+      // One dimension of the base in several of the view, which do not lie as
+      // one: with a dense place there would be strides.
+      ++numRefused;
+      EXPECT_NE(view.desc.shape().size(), 1u);
+      continue;
+    }
+    ++numPlaced;
+    ASSERT_TRUE(placed->desc.sameShape(base));
+    Numbers viewed = elementsOf(view), places = elementsOf(place),
+            got = elementsOf(*placed);
+    for (size_t i = 0; i < viewed.size(); ++i)
+      ASSERT_EQ(got[size_t(viewed[i])], places[i]) << view.desc.toString();
+  }
+  EXPECT_GT(numPlaced, 500u);
+  EXPECT_GT(numRefused, 10u);
+}
+
+TEST(Views, PlaceNoBaseOfWhichTheyHaveOnlyAPart) {
+  TensorDesc base(DType::F32, {4, 6});
+  auto isPlaced = [&](const ViewDesc &view) {
+    return placedThrough(view, base, {view.desc.dense(), 0}).has_value();
+  };
+  EXPECT_TRUE(isPlaced({base, 0}));
+  EXPECT_TRUE(isPlaced(transposed({base, 0}, Numbers{1, 0})));
+  EXPECT_FALSE(isPlaced(
+      sliced({base, 0}, Numbers{0, 0}, Numbers{4, 3}, Numbers{1, 1})));
+  EXPECT_FALSE(isPlaced(
+      sliced({base, 0}, Numbers{0, 0}, Numbers{2, 6}, Numbers{1, 1})));
+  EXPECT_FALSE(isPlaced(broadcast({base, 0}, Numbers{2, 4, 6})));
+}
+
+TEST(Views, FollowTheirBase) {
+  std::mt19937 random(13);
+  size_t numFollowed = 0, numRefused = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    TensorDesc base(DType::F32, randomShape(random, 36));
+    ViewDesc view = shuffled({base, 0}, random);
+    Numbers begin(view.desc.rank), end(begin), step(view.desc.rank, 1);
+    for (size_t d = 0; d < begin.size(); ++d) {
+      begin[d] = int64_t(random() % uint64_t(view.desc.dims[d]));
+      end[d] = begin[d] + 1 +
+               int64_t(random() % uint64_t(view.desc.dims[d] - begin[d]));
+      step[d] = 1 + int64_t(random() % 2);
+    }
+    view = sliced(view, begin, end, step);
+    ViewDesc placed = randomPlace(base, random);
+    std::optional<ViewDesc> seen = followed(view, base, placed.desc);
+    if (!seen) { // a dimension that goes along two of the base
+      ++numRefused;
+      continue;
+    }
+    ++numFollowed;
+    placed.offset = 0;
+    Numbers elements = elementsOf(view), places = elementsOf(placed),
+            got = elementsOf(*seen);
+    for (size_t i = 0; i < elements.size(); ++i)
+      ASSERT_EQ(got[i], places[size_t(elements[i])]);
+  }
+  EXPECT_GT(numFollowed, 1000u);
+  EXPECT_GT(numRefused, 10u);
+}
+
 TEST(Views, AreWhatNumPySays) {
   std::mt19937 random(7);
   size_t reshapes = 0, refused = 0;

@@ -242,6 +242,32 @@ Plan makeViewPlan(bool onTwoStreams) {
   return plan;
 }
 
+Plan makePartsPlan(bool onTwoStreams) {
+  Plan plan;
+  PlanEntry entry;
+  entry.name = "join";
+  entry.ioBytes = 2 * 256;
+  entry.tempBytes = 256;
+  addTensors(plan, entry,
+             {makeTensor("x", Role::Input, f32({4, 3}), 0),    // 0
+              makeTensor("y", Role::Output, f32({4, 6}), 256), // 1
+              makeTensor("", Role::Temp, f32({4, 6}), 0)});    // 2
+  const TensorDesc columns = TensorDesc::strided(
+      DType::F32, std::vector<int64_t>{4, 3}, std::vector<int64_t>{6, 1});
+  entry.values.push_back({2, 0, columns});  // 3
+  entry.values.push_back({2, 12, columns}); // 4
+  entry.calls = {makeCall(OpKind::Relu, "relu_f32_strided_v0", {0}, {3}),
+                 makeCall(OpKind::Exp, "exp_f32_strided_v0", {0}, {4}),
+                 makeCall(OpKind::Relu, "relu_f32_v0", {2}, {1})};
+  if (onTwoStreams) {
+    entry.calls[1].stream = 1;
+    entry.calls[1].signals = {1};
+    entry.calls[2].waits = {1};
+  }
+  plan.entries = {entry};
+  return plan;
+}
+
 Plan makeTwoStreamPlan() {
   Plan plan;
   PlanEntry entry;
@@ -365,6 +391,8 @@ std::vector<NamedPlan> samplePlans() {
                                   {"constants", makeConstantsPlan()},
                                   {"views", makeViewPlan()},
                                   {"views-streams", makeViewPlan(true)},
+                                  {"parts", makePartsPlan()},
+                                  {"parts-streams", makePartsPlan(true)},
                                   {"inits", makeInitPlan()}};
   for (const KindRow &row : allCallRows())
     for (DeviceKind device : kDeviceKinds) {

@@ -31,6 +31,10 @@ Plan makeConstantsPlan();
 /// transpose; those two may be on two streams. The entry's values: 0 x, 1 y [4, 3],
 /// 2 the temp [3, 4], 3 what the second relu makes, 4 the view.
 Plan makeViewPlan(bool onTwoStreams = false);
+/// relu and exp of x write the left and the right columns of a temp, maybe side by
+/// side on two streams; relu reads all of it. The entry's values: 0 x [4, 3], 1 y
+/// [4, 6], 2 the temp, 3 and 4 its columns.
+Plan makePartsPlan(bool onTwoStreams = false);
 /// Every initialiser and dtype in the persistent segment, one copy each.
 Plan makeInitPlan();
 

@@ -279,6 +279,26 @@ TEST(KernelRow, TakesViewsWhereItSaysSo) {
   EXPECT_EQ(mismatch(dense, dense, view), Mismatch::Strides);
 }
 
+/// Results whose elements share bytes are refused, whatever a record says.
+TEST(KernelRow, WritesViewsWhereItSaysSo) {
+  KernelRow row = rowFor(OpKind::Add, DType::F32, DType::F32);
+  row.strided = {{{OpKind::Add, 0, StrideRule::Any, /*isResult=*/true}}, 1};
+  TensorDesc dense(DType::F32, {3, 4});
+  auto view = [](std::vector<int64_t> strides) {
+    return TensorDesc::strided(DType::F32, {3, 4}, strides);
+  };
+  auto mismatch = [&](TensorDesc a, TensorDesc c) {
+    return row.mismatch(callOf(OpKind::Add, {a, dense}, c));
+  };
+  EXPECT_EQ(mismatch(dense, view({1, 3})), Mismatch::None);
+  EXPECT_EQ(mismatch(view({1, 3}), dense), Mismatch::Strides);
+  EXPECT_EQ(mismatch(dense, view({0, 1})), Mismatch::Strides);
+  EXPECT_EQ(mismatch(dense, view({1, 1})), Mismatch::Strides);
+  row.strided.all[0].rule = StrideRule::Rows;
+  EXPECT_EQ(mismatch(dense, view({8, 1})), Mismatch::None);
+  EXPECT_EQ(mismatch(dense, view({1, 3})), Mismatch::Strides);
+}
+
 TEST(KernelRow, TakesViewsOfRowsOrOfMatrices) {
   TensorDesc x(DType::F32, {2, 3, 4});
   auto mismatch = [&](StrideRule rule, std::vector<int64_t> strides) {
@@ -293,6 +313,10 @@ TEST(KernelRow, TakesViewsOfRowsOrOfMatrices) {
   EXPECT_EQ(mismatch(StrideRule::Rows, {100, 8, 1}), Mismatch::Strides);
   EXPECT_EQ(mismatch(StrideRule::Matrices, {100, 8, 1}), Mismatch::None);
   EXPECT_EQ(mismatch(StrideRule::Matrices, {24, 1, 6}), Mismatch::Strides);
+  // Rows that repeat, and rows that lie anywhere, but together.
+  EXPECT_EQ(mismatch(StrideRule::RowsAnywhere, {4, 0, 1}), Mismatch::None);
+  EXPECT_EQ(mismatch(StrideRule::RowsAnywhere, {100, 8, 1}), Mismatch::None);
+  EXPECT_EQ(mismatch(StrideRule::RowsAnywhere, {12, 1, 3}), Mismatch::Strides);
 }
 
 /// A kernel that knows no pads takes them as elements.

@@ -51,6 +51,7 @@ public:
   void addDerived();
   void addConstants();
   void addViews();
+  void addPlacedParts();
   void addValues();
   void addSegments();
   void addCalls();

@@ -4,12 +4,48 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Changes of makeViewPlan(), which is right as it is.
+// Changes of makeViewPlan() and makePartsPlan(), which are right as they are.
 //===----------------------------------------------------------------------===//
 
 #include "unittests/Plan/CorpusBuilder.h"
 
 namespace aicf::test {
+
+void CorpusBuilder::addPlacedParts() {
+  auto change = [this](PlanError expected, const char *what,
+                       const std::function<void(PlanEntry &)> &change,
+                       bool onTwoStreams = false) {
+    Plan plan = makePartsPlan(onTwoStreams);
+    change(plan.entries[0]);
+    addBytes(expected, what, plan.serialize());
+  };
+  change(PlanError::ReadBeforeWrite, "part-that-nobody-writes",
+         [](PlanEntry &e) { e.calls.erase(e.calls.begin() + 1); });
+  change(PlanError::ReadBeforeWrite, "part-that-is-written-later",
+         [](PlanEntry &e) { std::swap(e.calls[1], e.calls[2]); });
+  change(
+      PlanError::UnorderedAccess, "of-parts-that-meet",
+      [](PlanEntry &e) { e.values[4].byteOffset = 8; }, true);
+  change(
+      PlanError::UnorderedAccess, "of-a-part-and-the-whole",
+      [](PlanEntry &e) {
+        e.calls[2].waits.clear();
+        e.calls.push_back(e.calls[2]);
+        e.calls[3].waits = {1};
+      },
+      true);
+  change(PlanError::ValueRange, "part-beyond-the-whole",
+         [](PlanEntry &e) { e.values[4].byteOffset = 16; });
+  change(PlanError::CallInplace, "part-of-what-is-read", [](PlanEntry &e) {
+    e.calls[0] = makeCall(OpKind::Copy, "copy_f32_strided_v0", {4}, {3});
+    e.values[3].byteOffset = 8;
+    std::swap(e.calls[0], e.calls[1]);
+  });
+  change(PlanError::CallKid, "part-whose-elements-meet", [](PlanEntry &e) {
+    e.values[3].desc = TensorDesc::strided(
+        DType::F32, std::vector<int64_t>{4, 3}, std::vector<int64_t>{2, 2});
+  });
+}
 
 void CorpusBuilder::addViews() {
   auto change = [this](PlanError expected, const char *what,
@@ -52,13 +88,13 @@ void CorpusBuilder::addViews() {
         e.calls[2] = makeCall(OpKind::Relu, "relu_f32_v0", {4}, {1});
       },
       "relu_f32_v0");
-  // A result is dense, and never repeats.
+  // A result has strides where the kernel writes by them, and never repeats.
   change(PlanError::CallKid, "result-with-strides", [=](PlanEntry &e) {
     e.calls[1] = makeCall(OpKind::Copy, "copy_f32_v0", {1}, {4});
   });
   change(PlanError::CallKid, "result-that-repeats", [=](PlanEntry &e) {
     strides(e)[0] = 0;
-    e.calls[1] = makeCall(OpKind::Copy, "copy_f32_v0", {1}, {4});
+    e.calls[1] = makeCall(OpKind::Copy, "copy_f32_strided_v0", {1}, {4});
   });
   // In place are the same bytes in the same order.
   change(
@@ -87,6 +123,7 @@ void CorpusBuilder::addViews() {
   race.entries[0].calls[1].outs = {2}; // in place, while the copy reads the view
   addBytes(PlanError::UnorderedAccess, "of-a-view-and-its-base",
            race.serialize());
+  addPlacedParts();
   change(PlanError::ReadBeforeWrite, "view-of-nothing", [](PlanEntry &e) {
     e.calls.erase(e.calls.begin(), e.calls.begin() + 2);
   });

@@ -7,6 +7,7 @@
 
 #include "aicf/Plan.h"
 #include "lib/Ops/BodyRules.h"
+#include "lib/Plan/MemoryFacts.h"
 #include "lib/Plan/Order.h"
 #include "unittests/Common/Allocations.h"
 #include "unittests/Common/SamplePlans.h"
@@ -193,6 +194,39 @@ TEST(Plan, AValueHasOneRegion) {
   StatusOr<EntryRegions> regions = EntryRegions::create(plan, entry);
   ASSERT_TRUE(regions.ok()) << regions.status().toString();
   EXPECT_EQ(regions->map().numRegions(), entry.values.size());
+}
+
+TEST(Plan, KnowsWhatValuesCostOrSpare) {
+  using Facts = std::vector<std::tuple<MemoryUse, uint32_t, uint64_t>>;
+  auto factsOf = [](const Plan &plan) {
+    Facts facts;
+    for (const MemoryFact &fact : memoryFactsOf(plan, plan.entries[0]))
+      facts.emplace_back(fact.use, fact.value, fact.bytes);
+    return facts;
+  };
+  EXPECT_EQ(factsOf(makeViewPlan()), (Facts{{MemoryUse::View, 4, 48}}));
+  // What repeats would have all of its elements in a copy.
+  Plan repeated = makeViewPlan();
+  repeated.entries[0].values[4].desc =
+      TensorDesc::strided(DType::F32, std::vector<int64_t>{4, 3},
+                          std::vector<int64_t>{0, 1});
+  EXPECT_EQ(factsOf(repeated), (Facts{{MemoryUse::View, 4, 48}}));
+  EXPECT_EQ(factsOf(makePartsPlan()),
+            (Facts{{MemoryUse::Part, 3, 48}, {MemoryUse::Part, 4, 48}}));
+  // The second call is a gradient, which reads what the first one makes.
+  Plan saved = makeViewPlan();
+  PlanEntry &entry = saved.entries[0];
+  entry.values.pop_back();
+  entry.values[1].desc = TensorDesc(DType::F32, {3, 4});
+  entry.calls.resize(2);
+  entry.calls[1] = makeCall(OpKind::ReluBwd, "relu_bwd_f32_v0", {0, 2}, {1});
+  EXPECT_EQ(factsOf(saved), (Facts{{MemoryUse::Save, 2, 48}}));
+}
+
+/// Parts that lie beside each other are written side by side.
+TEST(Plan, PartsMayBeWrittenOnTwoStreams) {
+  EXPECT_TRUE(verifyPlan(makePartsPlan()).ok());
+  EXPECT_TRUE(verifyPlan(makePartsPlan(/*onTwoStreams=*/true)).ok());
 }
 
 TEST(Plan, ListsWhatIsDerivedFromWhat) {

@@ -228,7 +228,7 @@ void ValueType::print(AsmPrinter &p) const {
 // Views
 //===----------------------------------------------------------------------===//
 
-/// The base is dense and no view itself, and the view lies in it.
+/// The base is not padded and no view itself, and the view lies in it.
 LogicalResult ViewOp::verify() {
   if (failed(checkAbiShape(*this, getBase().getType())) ||
       failed(checkAbiShape(*this, getView().getType())))
@@ -237,21 +237,24 @@ LogicalResult ViewOp::verify() {
     return emitOpError() << "is a view of a view, expected a view of the base";
   TensorDesc base = toTensorDesc(getBase().getType());
   TensorDesc view = toTensorDesc(getView().getType());
-  if (!base.isDense() || view.layout == aicf::Layout::Padded)
+  if (base.layout == aicf::Layout::Padded ||
+      view.layout == aicf::Layout::Padded)
     return emitOpError() << "views " << getBase().getType() << " as "
                          << getView().getType()
-                         << ", expected a dense base, and a view that is dense "
-                            "or strided";
+                         << ", expected a base and a view that are dense or "
+                            "strided";
   if (base.dtype != view.dtype)
     return emitOpError() << "views " << getBase().getType() << " as "
                          << getView().getType()
                          << ", expected the same element type";
-  int64_t last = getOffset() + int64_t(view.spanBytes() / sizeOf(view.dtype));
-  if (getOffset() < 0 || last > base.elements())
+  auto span = [](const TensorDesc &desc) {
+    return int64_t(desc.spanBytes() / sizeOf(desc.dtype));
+  };
+  int64_t last = getOffset() + span(view);
+  if (getOffset() < 0 || last > span(base))
     return emitOpError() << "covers the elements [" << getOffset() << ", "
                          << last << ") of " << getBase().getType()
-                         << ", expected a range in [0, " << base.elements()
-                         << ")";
+                         << ", expected a range in [0, " << span(base) << ")";
   return success();
 }
 

@@ -272,10 +272,10 @@ LogicalResult CallOp::verify() {
         return failure();
   SmallVector<TensorDesc> ins = getOperandDescs(), outs = getResultDescs();
   for (auto [i, out] : llvm::enumerate(outs))
-    if (out.layout == Layout::Strided)
+    if (!out.hasDistinctElements())
       return emitOpError() << "result " << i << " is "
                            << getResultTypesOfBody()[i]
-                           << ", expected a dense tensor";
+                           << ", expected elements that share no bytes";
   auto values = describeValues(getCode(), {ins.data(), ins.size()},
                                {outs.data(), outs.size()});
   if (!values.ok())

@@ -114,8 +114,7 @@ std::string Problem::key() const {
                      std::to_string(workspaceBytes);
   for (uint32_t alignment : alignments)
     text += "_" + std::to_string(alignment);
-  // The result is dense: its pitch is never the only other one.
-  if (lda != (transA ? m : k) || ldb != (transB ? k : n))
+  if (lda != (transA ? m : k) || ldb != (transB ? k : n) || ldc != n)
     for (int64_t pitch : {lda, ldb, ldc}) // rows with something in between
       text += "_p" + std::to_string(pitch);
   if (batch.size > 1)

@@ -40,7 +40,8 @@ public:
 private:
   void dropUpdateCopy(OpOperand &returned);
   LogicalResult reportCopy(OpOperand &returned);
-  Operation *findBlockingReader(BlockArgument arg, OpResult source) const;
+  Operation *findBlockingReader(BlockArgument arg, Value source) const;
+  CallOp findBlockingReader(BlockArgument arg, OpResult written) const;
   void dropStagingCopy(OpOperand &returned);
   void annotateTemps();
   bool mayTakeOver(const AccessSet &accesses, Value operand,
@@ -80,24 +81,33 @@ static void setInplace(CallOp op, unsigned result, int64_t operand) {
   op.setInplace(inplace);
 }
 
-/// Somebody who reads `arg` when `source` would already have overwritten it:
-/// not before source's call, and not source's call through a legal tie.
-Operation *Annotator::findBlockingReader(BlockArgument arg,
-                                         OpResult source) const {
-  CallOp writer = makerOf(source);
-  Operation *blocking = nullptr;
+/// A call that reads `arg` when `written` would already have overwritten it: not
+/// before the call that makes it, and not that call through a legal tie.
+CallOp Annotator::findBlockingReader(BlockArgument arg,
+                                     OpResult written) const {
+  CallOp writer = makerOf(written), blocking;
   anyRead(arg, [&](CallOp reader, unsigned operand) {
     bool isOver =
         reader == writer
-            ? writer->getOperand(operand) == arg &&
-                  writer.mayShareStorage(source.getResultNumber(), operand)
+            ? writer->getOperand(operand) == arg && !joinOf(written) &&
+                  writer.mayShareStorage(written.getResultNumber(), operand)
             : before(reader, writer);
-    blocking = isOver ? nullptr : reader.getOperation();
+    blocking = isOver ? CallOp() : reader;
     return !isOver;
   });
-  if (!blocking && isReturned(arg))
-    return arg.getOwner()->getTerminator();
   return blocking;
+}
+
+/// The same of `source` and all of its parts.
+Operation *Annotator::findBlockingReader(BlockArgument arg,
+                                         Value source) const {
+  Operation *blocking = nullptr;
+  forEachPart(source, [&](Value part) {
+    if (!blocking && callOf(part))
+      blocking = findBlockingReader(arg, cast<OpResult>(part));
+  });
+  return !blocking && isReturned(arg) ? arg.getOwner()->getTerminator()
+                                      : blocking;
 }
 
 /// `return copy(v)` as the update of an argument: returns v itself if v's
@@ -114,13 +124,13 @@ void Annotator::dropUpdateCopy(OpOperand &returned) {
   assert(baseOf(source) == source && "a protective copy of a view");
   if (isReturned(source))
     return; // it already is an update or an output itself
-  if (findBlockingReader(arg, source))
+  if (findBlockingReader(arg, Value(source)))
     return;
   returned.set(source);
-  CallOp writer = makerOf(source);
-  for (auto [i, operand] : llvm::enumerate(writer.getArgs()))
-    if (operand == arg)
-      setInplace(writer, source.getResultNumber(), int64_t(i));
+  if (CallOp writer = callOf(source))
+    for (auto [i, operand] : llvm::enumerate(writer.getArgs()))
+      if (operand == arg)
+        setInplace(writer, source.getResultNumber(), int64_t(i));
   erase(copy);
 }
 
@@ -136,13 +146,13 @@ LogicalResult Annotator::reportCopy(OpOperand &returned) {
   ++numCopiesLeft;
   auto result = dyn_cast<OpResult>(source);
   Operation *reader = result && !getProtectiveCopy(result)
-                          ? findBlockingReader(arg, result)
+                          ? findBlockingReader(arg, Value(result))
                           : nullptr;
   std::string why =
       "the update of \"" + update.updates.str() + "\" needs a copy: ";
   if (reader)
     why += nameOfCall(reader) + " still reads the old value when " +
-           nameOfCall(makerOf(result)) + " would overwrite it";
+           nameOfCall(result.getOwner()) + " would overwrite it";
   else
     why += nameOfCall(copy) +
            " reads a value that lives in another argument or is returned twice";
@@ -172,7 +182,10 @@ void Annotator::dropStagingCopy(OpOperand &returned) {
        llvm::zip(signature.results, returned.getOwner()->getOperands())) {
     if (result.updates != name || isa<BlockArgument>(value))
       continue;
-    if (!before(copy, makerOf(value)))
+    bool isLater = true;
+    forEachMaker(value,
+                 [&](CallOp maker) { isLater &= before(copy, maker); });
+    if (!isLater)
       return;
   }
   copy->setOperand(0, arg);
@@ -192,6 +205,7 @@ bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
                             OpResult result) const {
   CallOp call = makerOf(result);
   if (operand.getType() != result.getType() || !isWhole(operand) ||
+      joinOf(result) || joinOf(baseOf(operand)) ||
       !accesses.allBeforeCall(list.getOrder(), list.indexOf(call)))
     return false;
   // Overwriting what a side call reads would make the main stream wait for it.

@@ -36,16 +36,19 @@ findDependences(const CallList &list, const StoragePlan &storages) {
   };
   for (auto [i, call] : llvm::enumerate(list.getCalls()))
     for (Value operand : CallOp(call).getArgs())
-      if (CallOp maker = makerOf(operand))
-        add(i, list.indexOf(maker));
+      forEachMaker(operand,
+                   [&](CallOp maker) { add(i, list.indexOf(maker)); });
   // A value of a storage is written when all accesses to the one before it are
   // over.
   for (const Storage &storage : storages.getStorages())
-    for (size_t v = 1; v < storage.values.size(); ++v) {
-      uint32_t writer = list.indexOf(makerOf(storage.values[v]));
-      list.forEachAccess(storage.values[v - 1],
-                         [&](uint32_t access) { add(writer, access); });
-    }
+    for (size_t v = 1; v < storage.values.size(); ++v)
+      forEachMaker(storage.values[v], [&](CallOp maker) {
+        forEachPart(storage.values[v - 1], [&](Value part) {
+          list.forEachAccess(part, [&](uint32_t access) {
+            add(list.indexOf(maker), access);
+          });
+        });
+      });
   return dependences;
 }
 
@@ -65,9 +68,10 @@ static SmallVector<uint32_t> chooseStreams(const CallList &list,
     if (!isSideCall(call))
       continue;
     CallOp main = list.getCalls()[lastMain];
-    bool readsLastMain = llvm::any_of(call.getArgs(), [&](Value operand) {
-      return makerOf(operand) == main;
-    });
+    bool readsLastMain = false;
+    for (Value operand : call.getArgs())
+      forEachMaker(operand,
+                   [&](CallOp maker) { readsLastMain |= maker == main; });
     if (readsLastMain)
       continue; // stream 0 has nothing else to do
     streams[i] = 1 + next;

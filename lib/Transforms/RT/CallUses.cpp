@@ -43,13 +43,50 @@ CallOp aicf::rt::makerOf(Value value) {
   return baseOf(value).getDefiningOp<CallOp>();
 }
 
+void aicf::rt::forEachMaker(Value value, function_ref<void(CallOp)> visit) {
+  forEachPart(baseOf(value), [&](Value part) {
+    if (CallOp call = callOf(part))
+      visit(call);
+  });
+}
+
+JoinOp aicf::rt::joinOf(Value value) {
+  if (!isa<OpResult>(value)) // an argument may be made anew, and is no part
+    return {};
+  for (Operation *user : value.getUsers())
+    if (auto join = dyn_cast<JoinOp>(user))
+      return join;
+  return {};
+}
+
+Value aicf::rt::wholeOf(Value value) {
+  JoinOp join = joinOf(value);
+  return join ? wholeOf(join.getWhole()) : value;
+}
+
+void aicf::rt::forEachPart(Value value, function_ref<void(Value)> visit) {
+  visit(value);
+  if (auto join = value.getDefiningOp<JoinOp>())
+    for (Value part : join.getParts())
+      forEachPart(part, visit);
+}
+
 CallOp aicf::rt::callOf(Value value) { return value.getDefiningOp<CallOp>(); }
+
+/// Elements from the start of the memory of `value`, which is no view.
+static int64_t placeOf(Value value) {
+  JoinOp join = joinOf(value);
+  if (!join)
+    return 0;
+  size_t part = llvm::find(join.getParts(), value) - join.getParts().begin();
+  return join.getOffsets()[part] + placeOf(join.getWhole());
+}
 
 int64_t aicf::rt::byteOffsetOf(Value value) {
   ViewOp view = viewOf(value);
-  return view ? view.getOffset() *
-                    int64_t(sizeOf(toTensorDesc(value.getType()).dtype))
-              : 0;
+  int64_t elements =
+      (view ? view.getOffset() : int64_t(0)) + placeOf(baseOf(value));
+  return elements * int64_t(sizeOf(toTensorDesc(value.getType()).dtype));
 }
 
 void aicf::rt::forEachView(Value value, function_ref<void(ViewOp)> visit) {
@@ -104,6 +141,8 @@ int64_t aicf::rt::labelOf(Value value) {
   }
   if (Value base = baseOf(value); base != value)
     return labelOf(base); // what it is called is where it lies
+  if (auto join = value.getDefiningOp<JoinOp>())
+    return join.getVid();
   CallOp maker = makerOf(value);
   return maker ? maker.getLabel(cast<OpResult>(value).getResultNumber()) : -1;
 }

@@ -26,20 +26,30 @@ bool isWhole(Value value);
 Value copyOfView(OpBuilder &builder, Location loc, Value view);
 
 /// The call that makes `value`, or its base, or null for an argument of the
-/// entry.
+/// entry and for a join, which several calls make.
 CallOp makerOf(Value value);
+/// Calls `visit` for each call that makes `value`, or its base, or a part of it.
+void forEachMaker(Value value, function_ref<void(CallOp)> visit);
+/// The op that `value` is a part of, or null.
+JoinOp joinOf(Value value);
+/// What `value` is a part of, and that is no part itself; else `value`. They lie
+/// in one memory.
+Value wholeOf(Value value);
+/// Calls `visit` for `value` and for each part of it, and of its parts.
+void forEachPart(Value value, function_ref<void(Value)> visit);
 /// The call whose result `value` is, or null for another one, such as a view.
 CallOp callOf(Value value);
 /// The op that `value` is a view by, or null.
 ViewOp viewOf(Value value);
-/// Bytes from the start of the base of `value` to its own.
+/// Bytes from the start of the memory of `value` to its own: to a view in its
+/// base, to a part in its whole.
 int64_t byteOffsetOf(Value value);
 /// Calls `visit` for each view of `value`.
 void forEachView(Value value, function_ref<void(ViewOp)> visit);
 
 /// Returns true as soon as `holds` is true of an operand that takes `value` or
-/// a view of it; in a plan, of one that takes the buffer or a value that lies
-/// in it.
+/// a view of it, but not what it is a part of; in a plan, of one that takes the
+/// buffer or a value that lies in it.
 bool anyRead(Value value,
              function_ref<bool(CallOp reader, unsigned operand)> holds);
 

@@ -137,7 +137,8 @@ void Emitter::emitBuffers(const step::EntrySignature &signature,
     } else if (storage.kind == Storage::Kind::Output) {
       role = Role::Output;
       name = signature.results[storage.number].name;
-    } else if (makerOf(first).isOnly(OpKind::CopySaved)) {
+    } else if (CallOp maker = makerOf(first);
+               maker && maker.isOnly(OpKind::CopySaved)) {
       role = Role::Saved;
     }
     Location loc = first.getLoc();

@@ -58,6 +58,33 @@ aicf::rt::checkMaterialized(func::FuncOp func,
   return success();
 }
 
+/// The parts lie in no other whole, and have no storage of their own; nor has
+/// the whole, if it is made in an argument: it is the argument's update.
+static LogicalResult checkJoin(JoinOp join) {
+  for (Value part : join.getParts()) {
+    if (llvm::count_if(part.getUses(), [](OpOperand &use) {
+          return isa<JoinOp>(use.getOwner());
+        }) > 1)
+      return join.emitOpError() << "has a part that is joined twice";
+    if (isReturned(part))
+      return join.emitOpError()
+             << "has a part that the entry returns: an output or update has "
+                "storage of its own";
+    if (CallOp call = callOf(part))
+      if (call.getInplaceOperand(cast<OpResult>(part).getResultNumber()) >= 0)
+        return join.emitOpError() << "has a part that " << nameOfCall(call)
+                                  << " makes in place of an operand";
+  }
+  if (!join.getInto())
+    return success();
+  if (!isa<BlockArgument>(join.getInto()))
+    return join.emitOpError() << "is made in what is no argument of the entry";
+  if (joinOf(join.getWhole()))
+    return join.emitOpError()
+           << "is made in an argument, and a part of another join";
+  return success();
+}
+
 static LogicalResult checkOps(func::FuncOp func) {
   if (failed(step::checkOneBlock(func)))
     return failure();
@@ -69,10 +96,13 @@ static LogicalResult checkOps(func::FuncOp func) {
             isPadded ? withLayout(tensor, Layout::Dense) : type)))
       return failure();
   }
-  for (Operation &op : func.front().without_terminator())
-    if (!isa<CallOp, ViewOp>(op))
+  for (Operation &op : func.front().without_terminator()) {
+    if (!isa<CallOp, ViewOp, JoinOp>(op))
       return op.emitOpError() << "is not an aicf_rt.call: run "
                                  "--aicf-lower-to-rt first";
+    if (auto join = dyn_cast<JoinOp>(op); join && failed(checkJoin(join)))
+      return failure();
+  }
   for (OpOperand &returned : func.front().getTerminator()->getOpOperands())
     if (baseOf(returned.get()) != returned.get())
       return returned.getOwner()->emitOpError()

@@ -115,10 +115,11 @@ KernelChooser::KernelChooser(func::FuncOp func, DeviceKind device,
 }
 
 SmallVector<uintptr_t> aicf::rt::offsetsOf(ValueRange operands,
-                                           size_t numResults) {
-  SmallVector<uintptr_t> offsets(operands.size() + numResults, 0);
-  for (auto [i, operand] : llvm::enumerate(operands))
-    offsets[i] = uintptr_t(byteOffsetOf(operand));
+                                           ValueRange results) {
+  SmallVector<uintptr_t> offsets;
+  for (ValueRange values : {operands, results})
+    for (Value value : values)
+      offsets.push_back(uintptr_t(byteOffsetOf(value)));
   return offsets;
 }
 
@@ -145,13 +146,13 @@ const KernelRow *KernelChooser::choose(const TypedBody &call,
 
 const KernelRow *KernelChooser::choose(const MergedCall &call,
                                        const TypedBody &typed) const {
-  return choose(typed, offsetsOf(call.operands, call.results.size()));
+  return choose(typed, offsetsOf(call.operands, call.results));
 }
 
 const KernelRow *KernelChooser::choose(CallOp op,
                                        const TypedBody &typed) const {
   StringRef kid = op.getKid();
-  auto offsets = offsetsOf(op.getArgs(), op->getNumResults());
+  auto offsets = offsetsOf(op.getArgs(), op->getResults());
   if (kid.empty())
     return choose(typed, offsets);
   const auto *row = findKernel(device, std::string_view(kid));

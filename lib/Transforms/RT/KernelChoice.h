@@ -37,9 +37,9 @@ StatusOr<TypedBody> typedBodyOf(CallOp op);
 StatusOr<TypedBody> typedBodyOf(const MergedCall &call);
 StatusOr<TypedBody> typedBodyOf(BodyAttr body, TypeRange ins, TypeRange outs);
 
-/// Where operands begin in their storages, in bytes, and then 0 for each of
-/// `numResults`: a view need not begin where a vector may.
-SmallVector<uintptr_t> offsetsOf(ValueRange operands, size_t numResults);
+/// Where operands and then results begin in their storages, in bytes: neither a
+/// view nor a part need begin where a vector may.
+SmallVector<uintptr_t> offsetsOf(ValueRange operands, ValueRange results);
 
 /// Asks the kernel table on behalf of the calls of one entry.
 class KernelChooser {

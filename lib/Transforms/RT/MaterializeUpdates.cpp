@@ -63,7 +63,9 @@ private:
 } // namespace
 
 bool Materializer::isUnchanged(OpOperand &returned) const {
-  auto arg = dyn_cast<BlockArgument>(returned.get());
+  auto join = returned.get().getDefiningOp<JoinOp>();
+  auto arg = dyn_cast_if_present<BlockArgument>(join ? join.getInto()
+                                                     : returned.get());
   return arg &&
          updatesOf(returned) == signature.arguments[arg.getArgNumber()].name;
 }

@@ -65,14 +65,17 @@ bool aicf::rt::mayStandAt(const MergedCall &merged, ArrayRef<CallOp> parts,
   for (CallOp part : parts)
     isPart.insert(part);
   for (Value operand : merged.operands)
-    if (CallOp maker = makerOf(operand))
+    if (Operation *maker = baseOf(operand).getDefiningOp())
       if (isPart.contains(maker) || !maker->isBeforeInBlock(at))
         return false;
-  for (Value result : merged.results)
-    if (anyRead(result, [&](CallOp reader, unsigned) {
+  for (Value result : merged.results) {
+    JoinOp join = joinOf(result);
+    if ((join && join->isBeforeInBlock(at)) ||
+        anyRead(result, [&](CallOp reader, unsigned) {
           return !isPart.contains(reader) && reader->isBeforeInBlock(at);
         }))
       return false;
+  }
   return true;
 }
 

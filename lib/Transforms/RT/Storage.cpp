@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/RT/Storage.h"
+#include "lib/Schedule/Region.h"
 #include "lib/Transforms/RT/CallUses.h"
 
 using namespace mlir;
@@ -21,26 +22,9 @@ size_t StoragePlan::makeStorage(Storage::Kind kind, int64_t number,
   return storages.size() - 1;
 }
 
-StoragePlan::StoragePlan(func::FuncOp func,
-                         const step::EntrySignature &signature,
-                         const CallList &list)
-    : func(func), signature(signature), list(list) {
-  size_t numValues = func.getNumArguments() + func.getNumResults();
-  for (CallOp call : list.getCalls())
-    numValues += call->getNumResults();
-  storages.reserve(numValues);
-  storageOf.reserve(numValues);
-  auto place = [&](Value value, size_t storage) {
-    storageOf[value] = storage;
-    storages[storage].values.push_back(value);
-    list.addAccesses(value, storages[storage].accesses);
-  };
-  for (BlockArgument arg : func.getArguments())
-    place(arg, makeStorage(Storage::Kind::Argument, arg.getArgNumber(), arg));
-
-  // Storages fixed by the entry's results. An update lives in its argument;
-  // that no value is returned twice, checkMaterialized() says.
-  llvm::DenseMap<Value, size_t> fixed;
+/// Those that the entry's results decide. An update lives in its argument; that
+/// no value is returned twice, checkMaterialized() says.
+void StoragePlan::findFixedStorages() {
   Operation *terminator = func.front().getTerminator();
   for (OpOperand &returned : terminator->getOpOperands()) {
     Value value = returned.get();
@@ -51,6 +35,9 @@ StoragePlan::StoragePlan(func::FuncOp func,
       fixed[value] = makeStorage(Storage::Kind::Output,
                                  returned.getOperandNumber(), value);
   }
+  for (auto join : func.getOps<JoinOp>())
+    if (auto arg = dyn_cast_if_present<BlockArgument>(join.getInto()))
+      fixed[join.getWhole()] = arg.getArgNumber();
 
   // A chain of in-place results lives where its last value is fixed: walk
   // backwards, so that an operand learns its storage from its overwriter.
@@ -61,17 +48,41 @@ StoragePlan::StoragePlan(func::FuncOp func,
       if (operand < 0 || it == fixed.end())
         continue;
       size_t storage = it->second; // inserting may move what `it` points at
-      fixed.try_emplace(baseOf(call->getOperand(operand)), storage);
+      fixed.try_emplace(wholeOf(baseOf(call->getOperand(operand))), storage);
     }
+}
+
+StoragePlan::StoragePlan(func::FuncOp func,
+                         const step::EntrySignature &signature,
+                         const CallList &list)
+    : func(func), signature(signature), list(list) {
+  size_t numValues = func.getNumArguments() + func.getNumResults();
+  for (CallOp call : list.getCalls())
+    numValues += call->getNumResults();
+  storages.reserve(numValues);
+  storageOf.reserve(numValues);
+  auto place = [&](Value value, size_t storage) {
+    storages[storage].values.push_back(value);
+    forEachPart(value, [&](Value part) {
+      storageOf[part] = storage;
+      list.addAccesses(part, storages[storage].accesses);
+    });
+  };
+  for (BlockArgument arg : func.getArguments())
+    place(arg, makeStorage(Storage::Kind::Argument, arg.getArgNumber(), arg));
+  findFixedStorages();
   for (CallOp call : list.getCalls())
     for (OpResult result : call->getResults()) {
       int64_t operand = call.getInplaceOperand(result.getResultNumber());
-      if (auto it = fixed.find(result); it != fixed.end())
-        place(result, it->second);
+      Value whole = wholeOf(result);
+      if (storageOf.contains(whole))
+        continue; // with another part of it
+      if (auto it = fixed.find(whole); it != fixed.end())
+        place(whole, it->second);
       else if (operand >= 0)
-        place(result, getStorageOf(call->getOperand(operand)));
+        place(whole, getStorageOf(call->getOperand(operand)));
       else
-        place(result, makeStorage(Storage::Kind::Temp, -1, result));
+        place(whole, makeStorage(Storage::Kind::Temp, -1, whole));
     }
 }
 
@@ -83,7 +94,7 @@ void StoragePlan::takeOver(OpResult result, Value operand) {
   size_t to = getStorageOf(operand);
   Storage &from = storages[storageOf.at(result)];
   for (Value value : from.values) {
-    storageOf[value] = to;
+    forEachPart(value, [&](Value part) { storageOf[part] = to; });
     storages[to].values.push_back(value);
   }
   storages[to].accesses.merge(from.accesses);
@@ -98,40 +109,69 @@ LogicalResult StoragePlan::verifyArgument(const Storage &storage) const {
   Value last = storage.values.back();
   if (isReturned(last))
     return success();
-  return makerOf(last)->emitOpError()
+  return last.getDefiningOp()->emitOpError()
          << "overwrites argument " << storage.number << " (\""
          << signature.arguments[storage.number].name
          << "\"), but is not its update";
+}
+
+/// True if `read`, which is a view of `before` or all of it, and what a call
+/// writes as `written` where `before` was, share no byte.
+static bool isBeside(Value read, OpResult written) {
+  auto regionOf = [](Value value) {
+    return aicf::Region(uint64_t(byteOffsetOf(value)),
+                        toTensorDesc(value.getType()));
+  };
+  return !regionOf(read).overlaps(regionOf(written));
+}
+
+/// `before` is dead, or at least those of its bytes, when a call writes `written`
+/// in its place.
+LogicalResult StoragePlan::verifyWriter(Value before, OpResult written) const {
+  CallOp writer = makerOf(written);
+  uint32_t call = list.indexOf(writer);
+  unsigned result = written.getResultNumber();
+  CallOp late;
+  forEachPart(before, [&](Value part) {
+    if (late)
+      return;
+    anyRead(part, [&](CallOp reader, unsigned operand) {
+      Value read = reader->getOperand(operand);
+      bool isTied = reader == writer &&
+                    writer.mayShareStorage(result, operand) && isWhole(read) &&
+                    read.getType() == written.getType() && !joinOf(written);
+      bool isOver = isTied ||
+                    (reader != writer &&
+                     list.getOrder().before(list.indexOf(reader), call)) ||
+                    isBeside(read, written);
+      late = isOver ? CallOp() : reader;
+      return !isOver;
+    });
+  });
+  if (!late)
+    return success();
+  InFlightDiagnostic diag = writer->emitOpError()
+                            << "result " << result
+                            << " overwrites a value that " << nameOfCall(late)
+                            << " still reads";
+  diag.attachNote(late->getLoc()) << "read here";
+  return diag;
 }
 
 /// Each value is dead when the next one is written.
 LogicalResult StoragePlan::verifyChain(const Storage &storage) const {
   for (size_t i = 0; i + 1 < storage.values.size(); ++i) {
     Value before = storage.values[i], after = storage.values[i + 1];
-    CallOp writer = makerOf(after);
-    uint32_t call = list.indexOf(writer);
-    unsigned result = cast<OpResult>(after).getResultNumber();
     if (isReturned(before))
-      return writer->emitOpError()
+      return after.getDefiningOp()->emitOpError()
              << "overwrites a value that the entry returns";
-    CallOp late;
-    anyRead(before, [&](CallOp reader, unsigned operand) {
-      Value read = reader->getOperand(operand);
-      bool isOver = reader == writer
-                        ? writer.mayShareStorage(result, operand) &&
-                              isWhole(read) && read.getType() == after.getType()
-                        : list.getOrder().before(list.indexOf(reader), call);
-      late = isOver ? CallOp() : reader;
-      return !isOver;
+    LogicalResult isDead = success();
+    forEachPart(after, [&](Value part) {
+      if (succeeded(isDead) && callOf(part))
+        isDead = verifyWriter(before, cast<OpResult>(part));
     });
-    if (late) {
-      InFlightDiagnostic diag = writer->emitOpError()
-                                << "result " << result
-                                << " overwrites a value that "
-                                << nameOfCall(late) << " still reads";
-      diag.attachNote(late->getLoc()) << "read here";
-      return diag;
-    }
+    if (failed(isDead))
+      return failure();
   }
   return success();
 }
@@ -146,12 +186,16 @@ LogicalResult StoragePlan::verify() const {
                                    << " is in place on operand " << operand
                                    << ", but they live in different storages";
     }
-    for (Value operand : call.getArgs())
-      if (CallOp maker = makerOf(operand))
+    for (Value operand : call.getArgs()) {
+      CallOp late;
+      forEachMaker(operand, [&](CallOp maker) {
         if (!list.getOrder().before(list.indexOf(maker), list.indexOf(call)))
-          return call->emitOpError()
-                 << "reads a result of " << nameOfCall(maker)
-                 << " that is not ordered before it";
+          late = maker;
+      });
+      if (late)
+        return call->emitOpError() << "reads a result of " << nameOfCall(late)
+                                   << " that is not ordered before it";
+    }
   }
   for (const Storage &storage : storages)
     if (failed(verifyChain(storage)) || failed(verifyArgument(storage)))

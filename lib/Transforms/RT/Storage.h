@@ -26,7 +26,9 @@ struct Storage {
   enum class Kind { Argument, Output, Temp };
   Kind kind = Kind::Temp;
   int64_t number = -1;          ///< argument or result position
-  SmallVector<Value, 2> values; ///< that live in it, in order of definition
+  /// That live in it one after the other, in order of definition. A join stands
+  /// for its parts, and where the first of them is defined.
+  SmallVector<Value, 2> values;
   RankedTensorType type;
   AccessSet accesses;
 };
@@ -49,7 +51,7 @@ public:
   }
 
   ArrayRef<Storage> getStorages() const { return storages; }
-  /// A view lies in its base's storage.
+  /// A view lies in its base's storage, and a part in that of its whole.
   size_t getStorageOf(Value value) const;
   const Storage &getStorage(Value value) const {
     return storages[getStorageOf(value)];
@@ -65,6 +67,8 @@ public:
 private:
   LogicalResult verifyArgument(const Storage &storage) const;
   LogicalResult verifyChain(const Storage &storage) const;
+  LogicalResult verifyWriter(Value before, OpResult written) const;
+  void findFixedStorages();
   size_t makeStorage(Storage::Kind kind, int64_t number, Value value);
 
   func::FuncOp func;
@@ -72,6 +76,7 @@ private:
   const CallList &list;
   SmallVector<Storage> storages;
   llvm::DenseMap<Value, size_t> storageOf;
+  llvm::DenseMap<Value, size_t> fixed; ///< by what the entry returns
 };
 
 } // namespace aicf::rt

@@ -107,7 +107,7 @@ struct LowerLinearBwd : OpRewritePattern<LinearBwdOp> {
     if (!op.getDx().use_empty())
       results[0] = makeGemm(rewriter, op.getLoc(), op.getDx().getType(), dy,
                             /*transA=*/false, op.getWeight(), !transW,
-                            vidOf(op, 0));
+                            vidOf(op, 0), isReadTurned(op.getDx()));
     if (!op.getDweight().use_empty())
       results[1] = makeGemm(rewriter, op.getLoc(), op.getDweight().getType(),
                             transW ? dy : op.getX(), /*transA=*/true,

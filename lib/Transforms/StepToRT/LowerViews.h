@@ -58,11 +58,18 @@ mlir::Value makeCall(mlir::OpBuilder &builder, mlir::Location loc, OpKind kind,
       .getResult(0);
 }
 
+/// True if all that reads a value of three dimensions or more is a transpose that
+/// exchanges the last two.
+bool isReadTurned(mlir::Value value);
+
 /// A call gemm. A matrix whose columns lie together is read as rows of the
-/// transposed one; operands of a higher rank are rows.
+/// transposed one; operands of a higher rank are rows. Where these are no matrix,
+/// or the result is read with its matrices turned (`isTurned`), it is a product in
+/// batches; then it may be a view.
 mlir::Value makeGemm(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Type type, mlir::Value a, bool transA, mlir::Value b,
-                     bool transB, llvm::ArrayRef<int64_t> vids);
+                     bool transB, llvm::ArrayRef<int64_t> vids,
+                     bool isTurned = false);
 
 /// A value and what is seen of it, while views are put upon each other.
 class Viewed {

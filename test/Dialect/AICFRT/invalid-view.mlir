@@ -1,6 +1,6 @@
 // RUN: aicf-opt %s --split-input-file --verify-diagnostics
 
-// Tests that a view lies in its base, which is dense, and is laid out in one way.
+// Tests that a view lies in its base, which is not padded, and is laid out in one way.
 
 func.func @of_view(%x: tensor<4x6xf32>) {
   %t = aicf_rt.view %x[0] : tensor<4x6xf32> to tensor<24xf32>
@@ -12,7 +12,7 @@ func.func @of_view(%x: tensor<4x6xf32>) {
 // -----
 
 func.func @of_padded(%x: tensor<4x6xbf16, #aicf_rt.padded>) {
-  // expected-error @+1 {{expected a dense base, and a view that is dense or strided}}
+  // expected-error @+1 {{expected a base and a view that are dense or strided}}
   %t = aicf_rt.view %x[0] : tensor<4x6xbf16, #aicf_rt.padded> to tensor<24xbf16>
   return
 }
@@ -20,7 +20,7 @@ func.func @of_padded(%x: tensor<4x6xbf16, #aicf_rt.padded>) {
 // -----
 
 func.func @to_padded(%x: tensor<4x6xbf16>) {
-  // expected-error @+1 {{expected a dense base, and a view that is dense or strided}}
+  // expected-error @+1 {{expected a base and a view that are dense or strided}}
   %t = aicf_rt.view %x[0] : tensor<4x6xbf16> to tensor<2x2xbf16, #aicf_rt.padded>
   return
 }
@@ -72,7 +72,18 @@ func.func private @one(tensor<4x1xf32, #aicf_rt.strided<[6, 1]>>)
 // -----
 
 func.func @result(%x: tensor<4x6xf32>) {
-  // expected-error @+1 {{result 0 is 'tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>', expected a dense tensor}}
-  %t = aicf_rt.call tanh(%x) : (tensor<4x6xf32>) -> tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>
+  // expected-error @+1 {{result 0 is 'tensor<4x6xf32, #aicf_rt.strided<[0, 1]>>', expected elements that share no bytes}}
+  %t = aicf_rt.call tanh(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32, #aicf_rt.strided<[0, 1]>>
+  return
+}
+
+// -----
+
+// Offsets count elements in memory, up to the last one of the base.
+func.func @of_strided(%x: tensor<4xf32>) {
+  %a = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32, #aicf_rt.strided<[2]>>
+  %last = aicf_rt.view %a[6] : tensor<4xf32, #aicf_rt.strided<[2]>> to tensor<f32>
+  // expected-error @+1 {{covers the elements [7, 8) of 'tensor<4xf32, #aicf_rt.strided<[2]>>', expected a range in [0, 7)}}
+  %t = aicf_rt.view %a[7] : tensor<4xf32, #aicf_rt.strided<[2]>> to tensor<f32>
   return
 }

@@ -3,6 +3,8 @@
 """Judges a plan from `aicf-plan dump --json` alone, by brute force: order by
 transitive closure, overlap by comparing all pairs. Yields one line a fault."""
 
+import math
+
 from .records import PATTERNS, RECORDS
 
 ALIGNMENT = 256
@@ -84,6 +86,10 @@ def features_of(dump):
             found.add("padded tensors")
         if any(v["layout"] == "strided" for v in entry["values"]):
             found.add("views with strides")
+        written = {n for call in entry["calls"] for n in call["outs"]}
+        if any(v["layout"] == "strided" and v["number"] in written
+               for v in entry["values"]):
+            found.add("parts in place")
         if any(is_shared(call["body"]) for call in entry["calls"]):
             found.add("shared operands in one call")
         if any(v["dtype"] == "i1" for v in entry["values"]):
@@ -115,30 +121,42 @@ BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8,
 
 
 def span_of(value):
-    """(buffer, first byte, end). Values are dense, dense with their pads, or views,
-    which nobody writes: that all of their span were read is near enough."""
-    n = BYTES[value["dtype"]]
+    """(buffer, first byte, end, bytes). Values are dense, dense with their pads, or
+    views; those alone have a set of their bytes, others have all up to the end."""
+    size, start = BYTES[value["dtype"]], value["byte_offset"]
     if value["layout"] == "strided":
-        n *= 1 + sum((d - 1) * s for d, s in zip(value["shape"], value["strides"]))
-        return value["buffer"], value["byte_offset"], value["byte_offset"] + n
-    padded = value["layout"] == "padded"
+        places = {start}
+        for d, s in zip(value["shape"], value["strides"]):
+            places = {p + i * s * size for p in places for i in range(d)}
+        places = frozenset(p + b for p in places for b in range(size))
+        return value["buffer"], start, max(places) + 1, places
+    n, padded = size, value["layout"] == "padded"
     for d in value["shape"]:
         n *= -(-d // 8) * 8 if padded else d
-    return value["buffer"], value["byte_offset"], value["byte_offset"] + n
+    return value["buffer"], start, start + n, None
+
+
+def bytes_of(span):
+    return span[3] if span[3] is not None else range(span[1], span[2])
 
 
 def meet(a, b):
-    return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
+    if a[0] != b[0] or a[1] >= b[2] or b[1] >= a[2]:
+        return False
+    if a[3] is None and b[3] is None:
+        return True
+    few, other = (a, b) if a[3] is not None else (b, a)
+    return any(p in bytes_of(other) for p in few[3])
 
 
 def covers(spans, span):
     """Whether every byte of `span` lies in one of `spans`."""
-    at = span[1]
-    for _, begin, end in sorted(s for s in spans if meet(s, span)):
-        if begin > at:
-            return False
-        at = max(at, end)
-    return at >= span[2]
+    left = set(bytes_of(span))
+    for other in spans:
+        if left and meet(other, span):
+            left -= other[3] if other[3] is not None else set(range(
+                max(other[1], span[1]), min(other[2], span[2])))
+    return not left
 
 
 def check_places(buffers, segment_bytes, where):
@@ -152,7 +170,7 @@ def check_places(buffers, segment_bytes, where):
 
 def check_values(values, buffers, where):
     for v in values:
-        buffer, _, end = span_of(v)
+        buffer, _, end, _ = span_of(v)
         if end > buffers[buffer]["bytes"] or buffers[buffer]["role"] == "workspace":
             yield "%s: value %d is not in its buffer" % (where, v["number"])
         named = buffers[buffer]["segment"] != "temp"
@@ -181,11 +199,14 @@ def check_joined(calls, before, where):
         yield "%s: not everything ends before the last call of stream 0" % where
 
 
-def check_call(i, call, spans, buffers, views, where):
+def check_call(i, call, spans, buffers, values, where):
     """What one call does to bytes that it has twice."""
+    views = {v["number"] for v in values if v["layout"] == "strided"}
+    sizes = {v["number"]: math.prod(v["shape"]) * BYTES[v["dtype"]] for v in values}
     for number in call["outs"]:
-        if number in views:
-            yield "%s: call %d writes the view %d" % (where, i, number)
+        if number in views and len(spans[number][3]) != sizes[number]:
+            yield "%s: call %d writes value %d, whose elements share bytes" % (
+                where, i, number)
     outs = [spans[o] for o in call["outs"]]
     for r, out in enumerate(outs):
         role = buffers[out[0]]["role"]
@@ -194,8 +215,9 @@ def check_call(i, call, spans, buffers, views, where):
         if any(meet(out, other) for other in outs[:r]):
             yield "%s: call %d writes buffer %d twice" % (where, i, out[0])
         for o, operand in enumerate(call["ins"]):
+            in_order = operand not in views or operand == call["outs"][r]
             if meet(out, spans[operand]) and (
-                    out != spans[operand] or operand in views or
+                    out != spans[operand] or not in_order or
                     not may_overwrite(call["body"], r, o)):
                 yield "%s: call %d (%s) overwrites operand %d with result %d" % (
                     where, i, ", ".join(s["kind"] for s in call["body"]["primitives"]),
@@ -207,7 +229,6 @@ def check_entry(entry, dump):
     buffers = {b["number"]: b for b in dump["buffers"] + entry["buffers"]}
     values = dump["values"] + entry["values"]
     spans = {v["number"]: span_of(v) for v in values}
-    views = {v["number"] for v in values if v["layout"] == "strided"}
     calls = entry["calls"]
     before = happens_before(calls)
     yield from check_places(entry["buffers"],
@@ -225,11 +246,11 @@ def check_entry(entry, dump):
             if made and not covers(written, span):
                 yield "%s: call %d reads value %d before it is written" % (
                     where, i, number)
-        yield from check_call(i, call, spans, buffers, views, where)
+        yield from check_call(i, call, spans, buffers, values, where)
         accesses += [(i, spans[n], False) for n in call["ins"]]
         accesses += [(i, spans[n], True) for n in call["outs"]]
         if call["workspace"] >= 0:
-            whole = (call["workspace"], 0, buffers[call["workspace"]]["bytes"])
+            whole = (call["workspace"], 0, buffers[call["workspace"]]["bytes"], None)
             accesses.append((i, whole, True))
     yield from check_races(accesses, before, where)
     yield from check_sharing(entry, accesses, before)
@@ -273,7 +294,7 @@ def check_sharing(entry, accesses, before):
 def check_derived(entry, dump, accesses):
     written = [span for _, span, writes in accesses if writes]
     for b in dump["buffers"]:
-        source, whole = b["derived_from"], (b["number"], 0, b["bytes"])
+        source, whole = b["derived_from"], (b["number"], 0, b["bytes"], None)
         if source >= 0 and any(s[0] == source for s in written) and \
                 not covers(written, whole):
             yield "%s: derived state %s is stale" % (entry["name"], b["name"])

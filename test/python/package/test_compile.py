@@ -583,6 +583,9 @@ def test_analyses():
     assert memory["persistent_bytes"] >= 3 * parameters
     entry = memory["entries"]["train_step"]
     assert entry["temp_bytes"] >= entry["temp_lower_bound_bytes"] > 0
+    assert [s["value"] for s in entry["saves"]][0] == "16x32xf32"
+    assert entry["saves"][0]["bytes"] == 4 * 16 * 32 and entry["saves"][0]["vid"] >= 0
+    assert entry["views"] == entry["parts"] == []
     cost = step.cost_analysis()
     products = 2 * 16 * (64 * 32 * 2 + 32 * 10 * 3)
     assert products < cost["flops"] < 1.5 * products

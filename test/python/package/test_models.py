@@ -97,20 +97,26 @@ def test_both_devices_plans_train_alike(name, tmp_path):
         np.testing.assert_allclose(value, found[key], rtol=1e-4, atol=1e-6, err_msg=key)
 
 
-# What each model copies, by device: `copy` calls of a training step.
-COPIES = {"mixer": 8, "vit": 7, "unet": 4, "bilinear": 1}
+# What each model copies: `copy` calls of a training step. Patches are a reshape that no
+# strides say. The CPU computes patches where they belong and copies the class token there;
+# CUDA's product for them is another kernel, so a concat of two launches stays. The U-net
+# cuts into patches and back, twice each, and copies what it keeps beside what comes back.
+COPIES = {"mixer": 1, "vit": {"cpu": 2, "cuda": 1}, "unet": 5, "bilinear": 0}
 # Gradients of q, k and v are one concat; the class token's goes among zeros.
 PADS = {"vit": 1}
 
 
 def reported(lowered):
     """How many remarks say that a copy is needed, less those that say that it is there
-    already; by what they say."""
+    already or that its operand is computed in its place; by what they say."""
     text = [d.message for d in lowered.report()]
     needed = [re.search(r"([\w' ]+) needs a copy of (\S+)", m).group(1)
               for m in text if "needs a copy of" in m]
-    merged = sum("is dropped: an earlier call" in m for m in text)
-    return collections.Counter(needed), len(needed) - merged
+    spared = sum("is dropped: an earlier call" in m or
+                 "a part of 'copy'" in m and "is computed where it belongs" in m
+                 for m in text)
+    copied = sum("a part of 'concat'" in m and "is copied" in m for m in text)
+    return collections.Counter(needed), len(needed) - spared + copied
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
@@ -118,35 +124,45 @@ def reported(lowered):
 def test_every_copy_is_explained(name, device):
     lowered = traced(name).lower(device)
     kinds = collections.Counter(re.findall(r"^(\w+)\(", lowered.dump(), re.M))
-    assert (kinds["copy"], kinds["copy_saved"]) == (COPIES[name], 0)
-    assert reported(lowered)[1] == COPIES[name]
+    expected = COPIES[name]
+    expected = expected[device] if isinstance(expected, dict) else expected
+    assert (kinds["copy"], kinds["copy_saved"]) == (expected, 0)
+    assert reported(lowered)[1] == expected
     assert kinds["pad"] == PADS.get(name, 0)
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
-def test_attention_copies_nothing_but_its_result(device):
+def test_attention_copies_nothing(device):
     """Heads out of a packed product, keys transposed: products read them where they
-    are. What the heads make is turned once forward; backward, the gradients of the
-    packed product are."""
+    are. What the heads make is written where the next product reads it; backward, so are
+    the gradients of the packed product."""
     spec = {"x": aicf.spec((2, 17, 16))}
     forward = aicf.trace(models.Attention(16, 4), spec).lower(device)
     kinds = collections.Counter(re.findall(r"^(\w+)\(", forward.dump(), re.M))
     assert kinds == {"gemm": 2, "bias_add": 2, "batched_gemm": 2, "scale": 1,
-                     "softmax": 1, "copy": 1}
+                     "softmax": 1}
     step = aicf.trace_step(models.Attention(16, 4), denoise, aicf.optim.SGD(0.1),
                            {**spec, "target": spec["x"]}).lower(device)
     needed, copies = reported(step)
-    assert needed.keys() == {"a reshape"} and copies == step.dump().count("\ncopy(") == 2
+    assert needed.keys() == {"a reshape"} and copies == step.dump().count("\ncopy(") == 0
 
 
 def test_a_plan_of_views_names_them():
-    """A view is a value of its base's buffer: no buffer, no call."""
+    """A view is a value of its base's buffer: no buffer, no call. So is a part that is
+    computed where it belongs; nothing is both."""
     plan = json.loads(traced("vit").lower("cpu").plan.json())
     entry = plan["entries"][0]
     views = [v for v in entry["values"] if v["layout"] == "strided"]
     assert len(views) >= 20
     written = {n for call in entry["calls"] for n in call["outs"]}
-    assert not written & {v["number"] for v in views}
+    parts = [v for v in views if v["number"] in written]
+    assert 1 <= len(parts) <= len(views) - 10
+    memory = aicf.compile_step(models.Attention(16, 4), denoise, aicf.optim.SGD(0.1), {
+        "x": aicf.spec((2, 17, 16)), "target": aicf.spec((2, 17, 16))}).memory_analysis()
+    entry = memory["entries"]["train_step"]
+    assert {p["value"] for p in entry["parts"]} >= {"2x4x17x4xf32 strided [272, 4, 16, 1]"}
+    assert all(p["bytes"] == 4 * 2 * 4 * 17 * 4 for p in entry["parts"])
+    assert entry["views"] and entry["saves"]
 
 
 def test_costs_know_views():

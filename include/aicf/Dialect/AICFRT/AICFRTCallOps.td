@@ -253,7 +253,8 @@ def AICFRT_ViewOp : AICFRT_Op<"view", [Pure]> {
     The first element of the view is element `offset` of `base`. The view has the strides of
     its type; a type without strides is dense. A view launches nothing and takes no memory: in
     a plan it is another value of the same buffer. The base is never a view itself: a view of a
-    view has the same base.
+    view has the same base. If the base has strides, because it is a part of a join, `offset`
+    still counts elements in memory.
 
     ```mlir
     %t = aicf_rt.view %x[0] : tensor<4x8xf32> to tensor<8x4xf32, #aicf_rt.strided<[1, 8]>>
@@ -265,6 +266,32 @@ def AICFRT_ViewOp : AICFRT_Op<"view", [Pure]> {
   let assemblyFormat = [{
     $base `[` $offset `]` attr-dict `:` type($base) `to` type($view)
   }];
+  let hasVerifier = 1;
+}
+
+def AICFRT_JoinOp : AICFRT_Op<"join", [AttrSizedOperandSegments, Pure]> {
+  let summary = "tensors that were computed where they belong, as one tensor, without a call";
+  let description = [{
+    The first element of a part is element `offset` of the memory of `whole`, and the part has
+    the strides of its type there; a type without strides is dense. Parts share no element.
+    Without `into`, they have all elements. With it, the other elements are those of `into`,
+    an argument of the entry that `whole` updates. A join launches nothing: the calls that make
+    its parts write into the memory of `whole`. So a part is the result of a call or of another
+    join, no other join has it, and the entry does not return it. `vid` is the label of the
+    whole.
+
+    ```mlir
+    %a = aicf_rt.call relu(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32, #aicf_rt.strided<[16, 1]>>
+    %b = aicf_rt.call exp(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32, #aicf_rt.strided<[16, 1]>>
+    %c = aicf_rt.join %a[0], %b[8] : tensor<4x8xf32, #aicf_rt.strided<[16, 1]>>,
+        tensor<4x8xf32, #aicf_rt.strided<[16, 1]>> to tensor<4x16xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AICFRT_Tensor>:$parts, AICFRT_Numbers:$offsets,
+                       Optional<AICFRT_Tensor>:$into,
+                       DefaultValuedProp<I64Prop, "-1">:$vid);
+  let results = (outs AICFRT_Tensor:$whole);
+  let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,324 @@
+//===- PlaceParts.cpp - results where they belong -------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// First copies: a concat becomes one copy for each part, into its place, and a
+// join of them; the copy of a view becomes a join of one part. That is always
+// right. Then the copies go whose operand may be computed in that place. A join
+// that no copy went from is taken back.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Base/Views.h"
+#include "lib/Dialect/Entry.h"
+#include "lib/Ops/Fields.h"
+#include "lib/Schedule/Region.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/KernelChoice.h"
+#include "lib/Transforms/Remarks.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_PLACEPARTS
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::rt;
+
+namespace {
+/// Places the parts of one entry.
+class PartPlacer {
+public:
+  PartPlacer(func::FuncOp func, const step::EntrySignature &signature,
+             DeviceKind target, bool keepCopies)
+      : func(func), signature(signature), chooser(func, target),
+        keepCopies(keepCopies) {}
+  void run();
+
+private:
+  void place(CallOp call);
+  JoinOp joinCopies(CallOp call, BlockArgument into);
+  BlockArgument findUpdated(CallOp concat);
+  bool isOverBefore(CallOp concat, BlockArgument arg) const;
+  bool dropCopy(JoinOp join, unsigned part, std::string &why);
+  std::string moveValue(JoinOp join, unsigned part, Value value,
+                        const ViewDesc &placed);
+  const KernelRow *kernelOf(CallOp call) const;
+  void remarkPart(CallOp call, Value part, StringRef why, bool isJoined);
+
+  func::FuncOp func;
+  const step::EntrySignature &signature;
+  KernelChooser chooser;
+  bool keepCopies;
+  int64_t numPlaced = 0, numCopied = 0;
+};
+} // namespace
+
+static bool isView(Value value) { return baseOf(value) != value; }
+
+static ViewDesc viewDescOf(Value value) {
+  ViewOp view = viewOf(value);
+  return {toTensorDesc(value.getType()), view ? view.getOffset() : 0};
+}
+
+/// Where operand `i` of a concat or copy lies in the result.
+static ViewDesc placeIn(CallOp call, unsigned i) {
+  ViewDesc whole{toTensorDesc(call.getResult(0).getType())};
+  if (call.isOnly(OpKind::Copy))
+    return whole;
+  auto axis = size_t(
+      decodeAttrs<ConcatAttrs>(call.getCode().primitives.front().attrs).axis);
+  std::vector<int64_t> begin(whole.desc.rank, 0), step(whole.desc.rank, 1);
+  std::vector<int64_t> end(whole.desc.dims, whole.desc.dims + whole.desc.rank);
+  auto sizeOf = [&](Value part) {
+    return toTensorDesc(part.getType()).dims[axis];
+  };
+  for (Value part : call.getArgs().take_front(i))
+    begin[axis] += sizeOf(part);
+  end[axis] = begin[axis] + sizeOf(call.getArgs()[i]);
+  return sliced(whole, begin, end, step);
+}
+
+/// True if `value` is a view of `arg` that lies where `place` is in it.
+static bool isKept(Value value, BlockArgument arg, const ViewDesc &place) {
+  return arg && baseOf(value) == arg && viewDescOf(value) == place;
+}
+
+/// The argument that a concat updates, if some of its parts are the argument's
+/// own elements in their places and nobody needs the old values of the others;
+/// or null.
+BlockArgument PartPlacer::findUpdated(CallOp concat) {
+  BlockArgument arg;
+  anyReturn(concat.getResult(0), [&](unsigned position) {
+    const auto &result = signature.results[position];
+    if (!result.updates.empty())
+      arg = func.getArgument(result.target);
+    return false;
+  });
+  if (!arg || !concat->hasOneUse() || isReturned(arg))
+    return {};
+  size_t numKept = 0;
+  for (auto [i, operand] : llvm::enumerate(concat.getArgs()))
+    numKept += isKept(operand, arg, placeIn(concat, i));
+  bool hasOthers = numKept > 0 && numKept < concat.getArgs().size();
+  return hasOthers && isOverBefore(concat, arg) ? arg : BlockArgument();
+}
+
+/// True if each call that reads what `concat` changes of `arg` stands before all
+/// calls that may be made to write it: the copies, or those that make the parts.
+bool PartPlacer::isOverBefore(CallOp concat, BlockArgument arg) const {
+  SmallVector<aicf::Region> written;
+  Operation *first = concat;
+  for (auto [i, operand] : llvm::enumerate(concat.getArgs())) {
+    ViewDesc place = placeIn(concat, i);
+    if (isKept(operand, arg, place))
+      continue;
+    written.emplace_back(uint64_t(place.offset) * sizeOf(place.desc.dtype),
+                         place.desc);
+    forEachMaker(operand, [&](CallOp maker) {
+      if (maker->isBeforeInBlock(first))
+        first = maker;
+    });
+  }
+  return !anyRead(arg, [&](CallOp reader, unsigned operand) {
+    Value read = reader->getOperand(operand);
+    aicf::Region region(uint64_t(byteOffsetOf(read)), toTensorDesc(read.getType()));
+    return reader != concat && !reader->isBeforeInBlock(first) &&
+           llvm::any_of(written, [&](const aicf::Region &part) {
+             return part.overlaps(region);
+           });
+  });
+}
+
+/// The copies of what `call` reads to where it belongs, and their join, in front
+/// of `call`.
+JoinOp PartPlacer::joinCopies(CallOp call, BlockArgument into) {
+  OpBuilder builder(call);
+  SmallVector<Value> parts;
+  SmallVector<int64_t> offsets;
+  for (auto [i, operand] : llvm::enumerate(call.getArgs())) {
+    ViewDesc place = placeIn(call, i);
+    if (isKept(operand, into, place))
+      continue;
+    SmallVector<int64_t, 1> label;
+    if (int64_t vid = labelOf(operand); vid >= 0)
+      label.push_back(vid);
+    Type type = toTensorType(func.getContext(), place.desc);
+    auto copy = CallOp::create(builder, call.getLoc(), OpKind::Copy, type,
+                               operand, label);
+    parts.push_back(copy.getResult(0));
+    offsets.push_back(place.offset);
+  }
+  return JoinOp::create(builder, call.getLoc(), call.getResult(0).getType(),
+                        parts, offsets, into, labelOf(call.getResult(0)));
+}
+
+const KernelRow *PartPlacer::kernelOf(CallOp call) const {
+  StatusOr<TypedBody> typed = typedBodyOf(call);
+  return typed.ok() ? chooser.choose(call, *typed) : nullptr;
+}
+
+/// Makes `value` part number `part` of the join, where `placed` says; everything
+/// that reads it as a view goes along. Else says why not, with all as it was.
+std::string PartPlacer::moveValue(JoinOp join, unsigned part, Value value,
+                                  const ViewDesc &placed) {
+  MLIRContext *context = func.getContext();
+  const TensorDesc dense = toTensorDesc(value.getType());
+  SmallVector<std::pair<ViewOp, std::pair<Type, int64_t>>> moved;
+  bool follow = true;
+  forEachView(value, [&](ViewOp view) {
+    auto seen = followed(viewDescOf(view), dense, placed.desc);
+    follow &= seen.has_value();
+    if (seen)
+      moved.push_back({view, {toTensorType(context, seen->desc), seen->offset}});
+  });
+  if (!follow)
+    return "a view of it would have no strides there";
+  SmallVector<std::pair<CallOp, const KernelRow *>> readers;
+  auto copy = makerOf(join.getParts()[part]);
+  anyRead(value, [&](CallOp reader, unsigned) {
+    if (reader != copy)
+      readers.push_back({reader, kernelOf(reader)});
+    return false;
+  });
+  Type before = value.getType();
+  auto swapViews = [&] {
+    for (auto &[view, other] : moved) {
+      std::pair<Type, int64_t> mine{view.getView().getType(), view.getOffset()};
+      view.getView().setType(cast<RankedTensorType>(other.first));
+      view.setOffset(other.second);
+      other = mine;
+    }
+  };
+  swapViews();
+  value.setType(cast<RankedTensorType>(toTensorType(context, placed.desc)));
+  join.getPartsMutable()[part].set(value);
+  CallOp maker = callOf(value);
+  // A concat becomes a join itself, when its turn comes.
+  bool fits = (maker.isOnly(OpKind::Concat) || kernelOf(maker)) &&
+              llvm::all_of(readers, [&](auto &read) {
+                return kernelOf(read.first) == read.second;
+              });
+  if (fits)
+    return "";
+  join.getPartsMutable()[part].set(copy.getResult(0));
+  value.setType(cast<RankedTensorType>(before));
+  swapViews();
+  return nameOfCall(maker) +
+         " has no kernel that writes there, or what reads its result needs "
+         "another one";
+}
+
+/// Computes what the copy that makes a part reads in the part's place; else says
+/// why not.
+bool PartPlacer::dropCopy(JoinOp join, unsigned part, std::string &why) {
+  Value copied = join.getParts()[part], read = makerOf(copied).getOperand(0);
+  Value value = baseOf(read);
+  ViewDesc place{toTensorDesc(copied.getType()), join.getOffsets()[part]};
+  std::optional<ViewDesc> placed;
+  if (!callOf(value) || callOf(value).isOnly(OpKind::CopySaved))
+    why = "no call makes it";
+  else if (isReturned(value) || joinOf(value))
+    why = "it has a place of its own";
+  else if (!toTensorDesc(value.getType()).isDense())
+    why = "it is padded";
+  else if (placed = placedThrough(viewDescOf(read),
+                                  toTensorDesc(value.getType()), place);
+           !placed)
+    why = "it is a view that has not each element once, or no strides say "
+          "where they would lie";
+  else
+    why = moveValue(join, part, value, *placed);
+  return why.empty();
+}
+
+void PartPlacer::remarkPart(CallOp call, Value part, StringRef why,
+                            bool isJoined) {
+  remark::RemarkOpts about = remarkOf("PlaceParts", func.getSymName());
+  std::string what = "a part of " + nameOfCall(call) + ", " +
+                     toTensorDesc(part.getType()).toString();
+  if (why.empty()) {
+    if (auto remark = remark::passed(part.getLoc(), about))
+      remark << what + ", is computed where it belongs: no copy";
+  } else if (auto remark = remark::missed(part.getLoc(), about)) {
+    remark << what +
+                  (isJoined ? ", is copied: " : ", is left where it is made: ") +
+                  why.str();
+  }
+}
+
+/// `call`: a concat, or a copy of a view.
+void PartPlacer::place(CallOp call) {
+  Value result = call.getResult(0);
+  bool mustBePlaced = !toTensorDesc(result.getType()).isDense();
+  if (layoutOf(cast<RankedTensorType>(result.getType())) == Layout::Padded ||
+      (mustBePlaced && call.isOnly(OpKind::Copy)))
+    return; // a copy writes anywhere itself
+  BlockArgument into =
+      call.isOnly(OpKind::Copy) ? BlockArgument() : findUpdated(call);
+  JoinOp join = joinCopies(call, into);
+  result.replaceAllUsesWith(join.getWhole());
+  int64_t dropped = 0;
+  SmallVector<std::pair<Value, std::string>> outcome;
+  SmallVector<CallOp> copies;
+  for (unsigned i = 0; i < join.getParts().size(); ++i) {
+    CallOp copy = makerOf(join.getParts()[i]);
+    std::string why = keepCopies ? "no copy is to be dropped" : "";
+    outcome.push_back({copy.getOperand(0), ""});
+    if (!keepCopies && dropCopy(join, i, why)) {
+      ++dropped;
+      copy.erase();
+      continue;
+    }
+    outcome.back().second = why;
+    copies.push_back(copy);
+  }
+  bool stays = dropped > 0 || mustBePlaced || into || keepCopies;
+  for (auto &[part, why] : outcome)
+    remarkPart(call, part, why, stays);
+  if (stays) {
+    numPlaced += dropped;
+    numCopied += int64_t(copies.size());
+    call.erase();
+    return;
+  }
+  join.getWhole().replaceAllUsesWith(result);
+  join.erase();
+  for (CallOp copy : copies)
+    copy.erase();
+}
+
+void PartPlacer::run() {
+  // From the end: a concat may be a part of a later one.
+  SmallVector<CallOp> calls(func.getOps<CallOp>());
+  for (CallOp call : llvm::reverse(calls))
+    if (call.isOnly(OpKind::Concat) ||
+        (call.isOnly(OpKind::Copy) && isView(call.getOperand(0))))
+      place(call);
+  for (auto view : llvm::make_early_inc_range(func.getOps<ViewOp>()))
+    if (view.use_empty())
+      view.erase();
+  remarkCounts(
+      func, "PlaceParts",
+      {{"parts_in_place", numPlaced}, {"parts_copied", numCopied}});
+}
+
+namespace {
+struct PlaceParts : aicf::impl::PlacePartsBase<PlaceParts> {
+  using PlacePartsBase::PlacePartsBase;
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (!step::isEntry(func))
+      return markAllAnalysesPreserved();
+    if (!getAnalysis<EntryForm>().isLegal)
+      return signalPassFailure();
+    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+    PartPlacer(func, getAnalysis<step::EntrySignature>(), target, keepCopies)
+        .run();
+  }
+};
+} // namespace

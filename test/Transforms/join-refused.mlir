@@ -38,7 +38,7 @@ func.func @into(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<8xf32> {aicf.name = "y"}) {
   %a = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %h = aicf_rt.call concat(%x, %x) {axis = 0} : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
-  // expected-error @+1 {{is made in what is no argument of the entry}}
+  // expected-error @+1 {{is made in a value that the entry does not get}}
   %c = aicf_rt.join %a[0] into %h : tensor<4xf32> to tensor<8xf32>
   return %c : tensor<8xf32>
 }

@@ -1,6 +1,6 @@
 // RUN: aicf-opt %s --aicf-lower-to-rt --split-input-file | FileCheck %s
 
-// Tests that a product whose rows are no matrix is one in batches, and copies nothing.
+// Tests that a product whose rows make up several matrices is one in batches, and copies nothing.
 
 // CHECK-LABEL: @forward
 func.func @forward(%x: tensor<2x4x8xf32> {aicf.role = "input", aicf.name = "x"},
@@ -64,7 +64,7 @@ func.func @many(%x: tensor<9x4x2xf32> {aicf.role = "input", aicf.name = "x"},
 
 // -----
 
-// Every second element of a row is no matrix.
+// Every second element of a row does not make a row.
 // CHECK-LABEL: @apart
 // CHECK-NOT: batched_gemm
 // CHECK: aicf_rt.call gemm

@@ -63,7 +63,7 @@ func.func @kernels(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
 
 // -----
 
-// Half of a product is no reason to write all of it elsewhere; nor is what repeats.
+// For half of a product, all of it is not written elsewhere; nor is what repeats.
 // REMARK-COUNT-2: is left where it is made: it is a view that has not each element once, or no strides say where they would lie
 // CHECK-LABEL: @slices
 // CHECK-COUNT-2: copy

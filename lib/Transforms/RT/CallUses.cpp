@@ -50,13 +50,24 @@ void aicf::rt::forEachMaker(Value value, function_ref<void(CallOp)> visit) {
   });
 }
 
+Operation *aicf::rt::producerOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  return isa_and_nonnull<CallOp, JoinOp>(op) ? op : nullptr;
+}
+
 JoinOp aicf::rt::joinOf(Value value) {
-  if (!isa<OpResult>(value)) // an argument may be made anew, and is no part
+  if (!isa<OpResult>(value)) // a join is made in an argument, and not of it
     return {};
   for (Operation *user : value.getUsers())
     if (auto join = dyn_cast<JoinOp>(user))
       return join;
   return {};
+}
+
+size_t aicf::rt::countJoinsOf(Value value) {
+  return size_t(llvm::count_if(value.getUses(), [](OpOperand &use) {
+    return isa<JoinOp>(use.getOwner());
+  }));
 }
 
 Value aicf::rt::wholeOf(Value value) {
@@ -73,7 +84,7 @@ void aicf::rt::forEachPart(Value value, function_ref<void(Value)> visit) {
 
 CallOp aicf::rt::callOf(Value value) { return value.getDefiningOp<CallOp>(); }
 
-/// Elements from the start of the memory of `value`, which is no view.
+/// Elements from the start of the memory of `value`, which is not a view.
 static int64_t placeOf(Value value) {
   JoinOp join = joinOf(value);
   if (!join)

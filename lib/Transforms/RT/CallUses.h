@@ -30,9 +30,13 @@ Value copyOfView(OpBuilder &builder, Location loc, Value view);
 CallOp makerOf(Value value);
 /// Calls `visit` for each call that makes `value`, or its base, or a part of it.
 void forEachMaker(Value value, function_ref<void(CallOp)> visit);
+/// The call or join whose result `value` is, or null.
+Operation *producerOf(Value value);
 /// The op that `value` is a part of, or null.
 JoinOp joinOf(Value value);
-/// What `value` is a part of, and that is no part itself; else `value`. They lie
+/// How often `value` is a part: of several joins, or twice of one.
+size_t countJoinsOf(Value value);
+/// What `value` is a part of, as the outermost of its wholes; else `value`. They lie
 /// in one memory.
 Value wholeOf(Value value);
 /// Calls `visit` for `value` and for each part of it, and of its parts.

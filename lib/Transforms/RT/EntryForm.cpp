@@ -62,9 +62,7 @@ aicf::rt::checkMaterialized(func::FuncOp func,
 /// the whole, if it is made in an argument: it is the argument's update.
 static LogicalResult checkJoin(JoinOp join) {
   for (Value part : join.getParts()) {
-    if (llvm::count_if(part.getUses(), [](OpOperand &use) {
-          return isa<JoinOp>(use.getOwner());
-        }) > 1)
+    if (countJoinsOf(part) > 1)
       return join.emitOpError() << "has a part that is joined twice";
     if (isReturned(part))
       return join.emitOpError()
@@ -78,7 +76,7 @@ static LogicalResult checkJoin(JoinOp join) {
   if (!join.getInto())
     return success();
   if (!isa<BlockArgument>(join.getInto()))
-    return join.emitOpError() << "is made in what is no argument of the entry";
+    return join.emitOpError() << "is made in a value that the entry does not get";
   if (joinOf(join.getWhole()))
     return join.emitOpError()
            << "is made in an argument, and a part of another join";

@@ -63,7 +63,7 @@ private:
 } // namespace
 
 bool Materializer::isUnchanged(OpOperand &returned) const {
-  auto join = returned.get().getDefiningOp<JoinOp>();
+  auto join = dyn_cast_or_null<JoinOp>(producerOf(returned.get()));
   auto arg = dyn_cast_if_present<BlockArgument>(join ? join.getInto()
                                                      : returned.get());
   return arg &&

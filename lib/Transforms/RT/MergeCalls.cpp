@@ -65,7 +65,7 @@ bool aicf::rt::mayStandAt(const MergedCall &merged, ArrayRef<CallOp> parts,
   for (CallOp part : parts)
     isPart.insert(part);
   for (Value operand : merged.operands)
-    if (Operation *maker = baseOf(operand).getDefiningOp())
+    if (Operation *maker = producerOf(baseOf(operand)))
       if (isPart.contains(maker) || !maker->isBeforeInBlock(at))
         return false;
   for (Value result : merged.results) {

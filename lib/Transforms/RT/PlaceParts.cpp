@@ -10,14 +10,12 @@
 // that no copy went from is taken back.
 //===----------------------------------------------------------------------===//
 
-#include "lib/Base/Views.h"
 #include "lib/Dialect/Entry.h"
-#include "lib/Ops/Fields.h"
-#include "lib/Schedule/Region.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/RT/KernelChoice.h"
+#include "lib/Transforms/RT/PartPlaces.h"
 #include "lib/Transforms/Remarks.h"
 
 namespace aicf {
@@ -42,8 +40,6 @@ public:
 private:
   void place(CallOp call);
   JoinOp joinCopies(CallOp call, BlockArgument into);
-  BlockArgument findUpdated(CallOp concat);
-  bool isOverBefore(CallOp concat, BlockArgument arg) const;
   bool dropCopy(JoinOp join, unsigned part, std::string &why);
   std::string moveValue(JoinOp join, unsigned part, Value value,
                         const ViewDesc &placed);
@@ -59,80 +55,6 @@ private:
 } // namespace
 
 static bool isView(Value value) { return baseOf(value) != value; }
-
-static ViewDesc viewDescOf(Value value) {
-  ViewOp view = viewOf(value);
-  return {toTensorDesc(value.getType()), view ? view.getOffset() : 0};
-}
-
-/// Where operand `i` of a concat or copy lies in the result.
-static ViewDesc placeIn(CallOp call, unsigned i) {
-  ViewDesc whole{toTensorDesc(call.getResult(0).getType())};
-  if (call.isOnly(OpKind::Copy))
-    return whole;
-  auto axis = size_t(
-      decodeAttrs<ConcatAttrs>(call.getCode().primitives.front().attrs).axis);
-  std::vector<int64_t> begin(whole.desc.rank, 0), step(whole.desc.rank, 1);
-  std::vector<int64_t> end(whole.desc.dims, whole.desc.dims + whole.desc.rank);
-  auto sizeOf = [&](Value part) {
-    return toTensorDesc(part.getType()).dims[axis];
-  };
-  for (Value part : call.getArgs().take_front(i))
-    begin[axis] += sizeOf(part);
-  end[axis] = begin[axis] + sizeOf(call.getArgs()[i]);
-  return sliced(whole, begin, end, step);
-}
-
-/// True if `value` is a view of `arg` that lies where `place` is in it.
-static bool isKept(Value value, BlockArgument arg, const ViewDesc &place) {
-  return arg && baseOf(value) == arg && viewDescOf(value) == place;
-}
-
-/// The argument that a concat updates, if some of its parts are the argument's
-/// own elements in their places and nobody needs the old values of the others;
-/// or null.
-BlockArgument PartPlacer::findUpdated(CallOp concat) {
-  BlockArgument arg;
-  anyReturn(concat.getResult(0), [&](unsigned position) {
-    const auto &result = signature.results[position];
-    if (!result.updates.empty())
-      arg = func.getArgument(result.target);
-    return false;
-  });
-  if (!arg || !concat->hasOneUse() || isReturned(arg))
-    return {};
-  size_t numKept = 0;
-  for (auto [i, operand] : llvm::enumerate(concat.getArgs()))
-    numKept += isKept(operand, arg, placeIn(concat, i));
-  bool hasOthers = numKept > 0 && numKept < concat.getArgs().size();
-  return hasOthers && isOverBefore(concat, arg) ? arg : BlockArgument();
-}
-
-/// True if each call that reads what `concat` changes of `arg` stands before all
-/// calls that may be made to write it: the copies, or those that make the parts.
-bool PartPlacer::isOverBefore(CallOp concat, BlockArgument arg) const {
-  SmallVector<aicf::Region> written;
-  Operation *first = concat;
-  for (auto [i, operand] : llvm::enumerate(concat.getArgs())) {
-    ViewDesc place = placeIn(concat, i);
-    if (isKept(operand, arg, place))
-      continue;
-    written.emplace_back(uint64_t(place.offset) * sizeOf(place.desc.dtype),
-                         place.desc);
-    forEachMaker(operand, [&](CallOp maker) {
-      if (maker->isBeforeInBlock(first))
-        first = maker;
-    });
-  }
-  return !anyRead(arg, [&](CallOp reader, unsigned operand) {
-    Value read = reader->getOperand(operand);
-    aicf::Region region(uint64_t(byteOffsetOf(read)), toTensorDesc(read.getType()));
-    return reader != concat && !reader->isBeforeInBlock(first) &&
-           llvm::any_of(written, [&](const aicf::Region &part) {
-             return part.overlaps(region);
-           });
-  });
-}
 
 /// The copies of what `call` reads to where it belongs, and their join, in front
 /// of `call`.
@@ -259,7 +181,8 @@ void PartPlacer::place(CallOp call) {
       (mustBePlaced && call.isOnly(OpKind::Copy)))
     return; // a copy writes anywhere itself
   BlockArgument into =
-      call.isOnly(OpKind::Copy) ? BlockArgument() : findUpdated(call);
+      call.isOnly(OpKind::Copy) ? BlockArgument()
+                                : findUpdated(func, signature, call);
   JoinOp join = joinCopies(call, into);
   result.replaceAllUsesWith(join.getWhole());
   int64_t dropped = 0;

@@ -22,8 +22,8 @@ size_t StoragePlan::makeStorage(Storage::Kind kind, int64_t number,
   return storages.size() - 1;
 }
 
-/// Those that the entry's results decide. An update lives in its argument; that
-/// no value is returned twice, checkMaterialized() says.
+/// Finds those that the entry's results decide. An update lives in its argument;
+/// that no value is returned twice, checkMaterialized() says.
 void StoragePlan::findFixedStorages() {
   Operation *terminator = func.front().getTerminator();
   for (OpOperand &returned : terminator->getOpOperands()) {
@@ -109,7 +109,7 @@ LogicalResult StoragePlan::verifyArgument(const Storage &storage) const {
   Value last = storage.values.back();
   if (isReturned(last))
     return success();
-  return last.getDefiningOp()->emitOpError()
+  return producerOf(last)->emitOpError()
          << "overwrites argument " << storage.number << " (\""
          << signature.arguments[storage.number].name
          << "\"), but is not its update";
@@ -163,7 +163,7 @@ LogicalResult StoragePlan::verifyChain(const Storage &storage) const {
   for (size_t i = 0; i + 1 < storage.values.size(); ++i) {
     Value before = storage.values[i], after = storage.values[i + 1];
     if (isReturned(before))
-      return after.getDefiningOp()->emitOpError()
+      return producerOf(after)->emitOpError()
              << "overwrites a value that the entry returns";
     LogicalResult isDead = success();
     forEachPart(after, [&](Value part) {

@@ -222,6 +222,7 @@ LogicalResult aicf::lowerEntriesToRT(ModuleOp module) {
       context);
   populateViewPatterns(patterns);
   populateReductionPatterns(patterns);
+  populateProductPatterns(patterns);
   FrozenRewritePatternSet frozen(std::move(patterns));
   for (func::FuncOp func : getEntries(module)) {
     foldOps(func);

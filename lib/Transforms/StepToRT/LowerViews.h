@@ -21,6 +21,7 @@ namespace aicf {
 void populateViewPatterns(mlir::RewritePatternSet &patterns);
 /// Adds the patterns of reductions and products over any dimensions.
 void populateReductionPatterns(mlir::RewritePatternSet &patterns);
+void populateProductPatterns(mlir::RewritePatternSet &patterns);
 
 /// Labels of an op's results; empty when nobody numbered them.
 inline llvm::ArrayRef<int64_t> vidsOf(mlir::Operation *op) {
@@ -63,7 +64,7 @@ mlir::Value makeCall(mlir::OpBuilder &builder, mlir::Location loc, OpKind kind,
 bool isReadTurned(mlir::Value value);
 
 /// A call gemm. A matrix whose columns lie together is read as rows of the
-/// transposed one; operands of a higher rank are rows. Where these are no matrix,
+/// transposed one; operands of a higher rank are rows. Where these make no matrix,
 /// or the result is read with its matrices turned (`isTurned`), it is a product in
 /// batches; then it may be a view.
 mlir::Value makeGemm(mlir::OpBuilder &builder, mlir::Location loc,

@@ -13,6 +13,16 @@ func.func @columns(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
   return %c : tensor<4x16xf32>
 }
 
+// The example of the op's page.
+// CHECK-LABEL: @example
+func.func @example(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
+  %a = aicf_rt.call relu(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32, #aicf_rt.strided<[16, 1]>>
+  %b = aicf_rt.call exp(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32, #aicf_rt.strided<[16, 1]>>
+  %c = aicf_rt.join %a[0], %b[8] : tensor<4x8xf32, #aicf_rt.strided<[16, 1]>>,
+      tensor<4x8xf32, #aicf_rt.strided<[16, 1]>> to tensor<4x16xf32>
+  return %c : tensor<4x16xf32>
+}
+
 // CHECK-LABEL: @into
 func.func @into(%x: tensor<1x8xf32>, %s: tensor<6x8xf32>) -> tensor<6x8xf32> {
   %a = aicf_rt.call relu(%x) : (tensor<1x8xf32>) -> tensor<1x8xf32>

@@ -143,6 +143,12 @@ class Builder:
         shape[axis] = sum(p.shape[axis] for p in parts)
         return self.op("concat", parts, [(shape, parts[0].dtype)], axis=axis)
 
+    def unshared(self, x):
+        """What nobody else reads, so that it may be computed where it belongs."""
+        part = self.same("neg", x)
+        self.pool.pop()
+        return part
+
     def pad(self, x):
         axis = self.rng.randrange(len(x.shape))
         begin, step = self.rng.randrange(3), self.rng.choice([1, 1, 2])
@@ -159,7 +165,10 @@ class Builder:
             return self.random_reshape(x)
         if kind == "concat":
             twin = self.pick(lambda v: v.type == x.type)
-            return self.concat([x, twin or x], self.rng.randrange(len(x.shape)))
+            parts = [x, twin or x]
+            if x.dtype in FLOATS:
+                parts = [self.unshared(part) for part in parts]
+            return self.concat(parts, self.rng.randrange(len(x.shape)))
         return getattr(self, kind)(x)
 
     def reduce(self, kind, x, axes, keepdim):

@@ -27,6 +27,8 @@ std::string TensorDesc::toString() const {
 }
 
 bool TensorDesc::hasDistinctElements() const {
+  if (layout != Layout::Strided)
+    return true;
   std::vector<std::pair<int64_t, int64_t>> steps; // strides and dimensions
   for (size_t i = 0; i < rank; ++i)
     if (dims[i] != 1)

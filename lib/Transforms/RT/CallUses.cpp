@@ -106,6 +106,12 @@ void aicf::rt::forEachView(Value value, function_ref<void(ViewOp)> visit) {
       visit(view);
 }
 
+void aicf::rt::eraseUnreadViews(Block &block) {
+  for (auto view : llvm::make_early_inc_range(block.getOps<ViewOp>()))
+    if (view.use_empty())
+      view.erase();
+}
+
 bool aicf::rt::anyRead(
     Value value, function_ref<bool(CallOp reader, unsigned operand)> holds) {
   return llvm::any_of(value.getUses(), [&](OpOperand &use) {

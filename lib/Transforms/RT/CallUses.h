@@ -51,6 +51,9 @@ int64_t byteOffsetOf(Value value);
 /// Calls `visit` for each view of `value`.
 void forEachView(Value value, function_ref<void(ViewOp)> visit);
 
+/// Erases the views in `block` that nobody reads.
+void eraseUnreadViews(Block &block);
+
 /// Returns true as soon as `holds` is true of an operand that takes `value` or
 /// a view of it, but not what it is a part of; in a plan, of one that takes the
 /// buffer or a value that lies in it.

@@ -136,9 +136,7 @@ void ViewMaterializer::run() {
     if (llvm::any_of(call.getArgs(), isView) && call.getFacts().pattern &&
         !mergeCopy(call))
       copyOperands(call);
-  for (auto view : llvm::make_early_inc_range(func.getOps<ViewOp>()))
-    if (view.use_empty())
-      view.erase();
+  eraseUnreadViews(func.front());
   remarkCounts(func, "MaterializeViews", {{"copies_for_views", numCopies}});
 }
 

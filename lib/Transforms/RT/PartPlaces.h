@@ -22,7 +22,8 @@ using namespace mlir;
 ViewDesc viewDescOf(Value value);
 /// Where operand `i` of a concat or copy lies in the result.
 ViewDesc placeIn(CallOp call, unsigned i);
-/// True if `value` is a view of `arg` (not null) that lies where `place` is in it.
+/// True if `value` is a view of `arg` that lies where `place` is in it; false for a
+/// null `arg`.
 bool isKept(Value value, BlockArgument arg, const ViewDesc &place);
 /// The argument that a concat updates, if some of its parts are the argument's
 /// own elements in their places and nobody needs the old values of the others;

@@ -222,9 +222,7 @@ void PartPlacer::run() {
     if (call.isOnly(OpKind::Concat) ||
         (call.isOnly(OpKind::Copy) && isView(call.getOperand(0))))
       place(call);
-  for (auto view : llvm::make_early_inc_range(func.getOps<ViewOp>()))
-    if (view.use_empty())
-      view.erase();
+  eraseUnreadViews(func.front());
   remarkCounts(
       func, "PlaceParts",
       {{"parts_in_place", numPlaced}, {"parts_copied", numCopied}});

@@ -26,6 +26,7 @@ VARIANTS = {
     "s2": ["--streams=2"],
     "s3": ["--streams=3"],
     "s2g2": ["--streams=2", "--max-groups=2"],
+    "s2r4": ["--streams=2", "--recompute-rate=4"],
 }
 # For accuracy: large enough for the library's products, small enough for f64.
 ACCURACY = (1024, [256, 512, 16])

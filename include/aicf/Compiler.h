@@ -88,6 +88,11 @@ struct LowerToBackendOptions
       *this, "max-groups",
       llvm::cl::desc("Update at most this many params in one call"),
       llvm::cl::init(int64_t(kMaxUpdateGroups))};
+  Option<double> recomputeRate{
+      *this, "recompute-rate",
+      llvm::cl::desc("Bytes to move at most for each byte that is not kept for "
+                     "the backward pass"),
+      llvm::cl::init(0.0)};
   Option<std::string> profile{
       *this, "profile",
       llvm::cl::desc("Choose kernels by the measured times in this file"),

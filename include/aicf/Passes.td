@@ -76,8 +76,7 @@ def Autodiff : Pass<"aicf-autodiff", "ModuleOp"> {
     gradient goes back through `aicf.stop_gradient`, which the pass removes.
 
     The backward pass reads a forward value as the result of an `aicf.save`, which stands
-    behind the op that makes the value. If that op has `aicf.recompute`, the backward pass
-    computes its results again instead. If that op is a view, the backward pass makes the same
+    behind the op that makes the value. If that op is a view, the backward pass makes the same
     view of what is saved of its operand.
 
     The pass refuses:
@@ -114,6 +113,65 @@ def Autodiff : Pass<"aicf-autodiff", "ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::aicf::step::AICFDialect"];
+}
+
+def Rematerialize : Pass<"aicf-rematerialize", "::mlir::func::FuncOp"> {
+  let summary = "compute values again for the backward pass, to keep fewer";
+  let description = [{
+    Each `aicf.save` keeps a forward value until the backward pass has read it, and so does a
+    read without a save. This pass looks for another way to the value, so that it need not be
+    kept. The backward pass begins with the first op that reads a save, or is a gradient.
+
+    **Marked ops.** The results of an op with `aicf.recompute` are computed again from what is
+    kept. If the mark names a block, a result that an op outside of the block reads, or that
+    the entry returns, is kept. The pass removes all marks.
+
+    **Other ops.** The pass looks at the kept values, the largest first. For each it takes the
+    way that spares most among those that are cheap enough:
+
+    - *The other side.* Some derivatives only compare what they read (ComparingOpInterface).
+      The derivative of `relu` may read the operand or the result of `relu`. If one of them is
+      kept for other readers, the derivative reads that one. This costs nothing.
+    - *A mask.* Such a derivative may also read an i1 tensor, which is a byte for each element.
+    - *Again.* Up to 16 ops that are not products compute the value from kept values. Where
+      that needs a value that is not kept, the pass keeps that value instead if it is smaller.
+
+    The model of the costs counts bytes. A way *spares* the bytes of the value, without those of
+    what it keeps instead. It *moves* the bytes that its additional ops read and write, and
+    `call-bytes` for each of them, because a call takes time of its own. Views move nothing.
+    A way is cheap enough if it moves at most `rate` bytes for each byte that it spares. One
+    unary op moves 2 bytes for each byte of its result, and a binary op 3. With the default
+    rate of 0, the pass takes only ways that move nothing.
+
+    A value that another way has as its source stays kept. Each value has ops of its own that
+    compute it again, right in front of its first reader; marked ops are computed again once.
+
+    ```mlir
+    func.func @step(%x: tensor<64x64xf32> {aicf.role = "input", aicf.name = "x"},
+                    %dy: tensor<64x64xf32> {aicf.role = "input", aicf.name = "dy"})
+        -> (tensor<64x64xf32> {aicf.name = "y"}, tensor<64x64xf32> {aicf.name = "dx"}) {
+      %h = aicf.gelu %x {aicf.recompute} : tensor<64x64xf32>
+      %y = aicf.exp %h : tensor<64x64xf32>
+      %kept = aicf.save %h : tensor<64x64xf32>
+      %dx = aicf.mul %dy, %kept : tensor<64x64xf32>, tensor<64x64xf32>
+      return %y, %dx : tensor<64x64xf32>, tensor<64x64xf32>
+    // becomes
+    func.func @step(%x: tensor<64x64xf32> {aicf.name = "x", aicf.role = "input"},
+                    %dy: tensor<64x64xf32> {aicf.name = "dy", aicf.role = "input"})
+        -> (tensor<64x64xf32> {aicf.name = "y"}, tensor<64x64xf32> {aicf.name = "dx"}) {
+      %h = aicf.gelu %x : tensor<64x64xf32>
+      %y = aicf.exp %h : tensor<64x64xf32>
+      %again = aicf.gelu %x : tensor<64x64xf32>
+      %dx = aicf.mul %dy, %again : tensor<64x64xf32>, tensor<64x64xf32>
+      return %y, %dx : tensor<64x64xf32>, tensor<64x64xf32>
+    ```
+  }];
+  let options = [
+    Option<"rate", "rate", "double", /*default=*/"0.0",
+           "bytes that may be moved for each byte spared">,
+    Option<"callBytes", "call-bytes", "int64_t", /*default=*/"1 << 20",
+           "bytes that a call costs beside those that it moves">
+  ];
 }
 
 def ConcatPads : Pass<"aicf-concat-pads", "::mlir::func::FuncOp"> {
@@ -727,6 +785,11 @@ def AssignStreams : Pass<"aicf-rt-assign-streams", "::mlir::func::FuncOp"> {
     order, on operands and on storage that a later call overwrites. So an optimizer never runs
     before the backward pass has read its weights. The last call joins all streams on stream 0.
 
+    A tensor that a side call reads can give its memory only to calls that wait for that side
+    call. Where the temps of the schedule would take more memory than `free-bytes`, and a
+    sixteenth more than those of the serial order, calls of stream 0 wait for the oldest side
+    call that holds a tensor.
+
     The pass replaces an older assignment. It refuses a number of streams outside the loader's
     limit.
 
@@ -749,7 +812,9 @@ def AssignStreams : Pass<"aicf-rt-assign-streams", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"numStreams", "streams", "int64_t", "1", "number of streams to use">
+    Option<"numStreams", "streams", "int64_t", "1", "number of streams to use">,
+    Option<"freeBytes", "free-bytes", "uint64_t", "256 << 20",
+           "bytes of temps for which no call waits">
   ];
 }
 

@@ -68,7 +68,10 @@ def LeakyReluBwdPrimitive : PointwiseDerivative<LeakyReluPrimitive, 128, "x",
     (pick IsPositive, $dy, (mulf $slope, $dy)), "LRLB"> {
   let summary = "dx = dy where x > 0, else slope · dy";
 }
-defm AICF_LeakyRelu : PointwiseOps<LeakyReluPrimitive, LeakyReluBwdPrimitive>;
+// With a slope that is not negative, y is above 0 where x is.
+defm AICF_LeakyRelu : ComparingOps<LeakyReluPrimitive, LeakyReluBwdPrimitive, [{
+      !getSlope().isNegative() && ::llvm::isa<LeakyReluOp>(function) &&
+      ::llvm::cast<LeakyReluOp>(function).getSlope() == getSlope()}]>;
 
 def HardtanhPrimitive : PointwiseFunction<"hardtanh", 129, "activation",
     (minf (maxf $x, $min), $max), "HTAN"> {
@@ -86,7 +89,16 @@ def HardtanhBwdPrimitive : PointwiseDerivative<HardtanhPrimitive, 130, "x",
     (pick (andb (greaterf $x, $min), (lessf $x, $max)), $dy, 0), "HTNB"> {
   let summary = "dx = dy where min < x < max, else 0";
 }
-defm AICF_Hardtanh : PointwiseOps<HardtanhPrimitive, HardtanhBwdPrimitive>;
+// y compares as x does where x's type holds the bounds: else y may be a bound that was
+// rounded toward the inside.
+defm AICF_Hardtanh : ComparingOps<HardtanhPrimitive, HardtanhBwdPrimitive, [{
+      ::llvm::isa<HardtanhOp>(function) &&
+      ::llvm::cast<HardtanhOp>(function).getMin() == getMin() &&
+      ::llvm::cast<HardtanhOp>(function).getMax() == getMax() &&
+      isExactIn(getMin(), getX().getType()) &&
+      isExactIn(getMax(), getX().getType())}], [{
+      LogicalAndOp::create(b, loc, GreaterScalarOp::create(b, loc, x, getMin()),
+                           LessScalarOp::create(b, loc, x, getMax()))}]>;
 
 def HardswishPrimitive : PointwiseFunction<"hardswish", 131, "activation",
     (mulf $x, (divf (minf (maxf (addf $x, 3), 0), 6), 6))> {

@@ -278,7 +278,9 @@ def AICF_ClampOp : AICF_OpOf<ClampPrimitive> {
                                      g.saved(getX()), getMin(), getMax()));
   }];
 }
-def AICF_ClampBwdOp : AICF_OpOf<ClampBwdPrimitive>;
+def AICF_ClampBwdOp : AICF_ComparingOpOf<ClampBwdPrimitive, "X", "", [{
+    LogicalAndOp::create(b, loc, GreaterEqualScalarOp::create(b, loc, x, getMin()),
+                         LessEqualScalarOp::create(b, loc, x, getMax()))}]>;
 
 def AddScalarPrimitive : NumberFunction<"add_scalar", 99, (addf $x, $value),
                                         "ADDS"> {

@@ -97,15 +97,24 @@ class PointwiseDerivative<PointwiseRecord function, int number, string saved,
   let precision = function.precision;
   let keepsZeros = ZerosKeptEverywhere;
 }
-/// The ops of both, named AICF_<Name>Op and AICF_<Name>BwdOp.
-multiclass PointwiseOps<Primitive function, Primitive bwd> {
+/// The op of the function, named AICF_<Name>Op.
+multiclass PointwiseOpsWith<Primitive function, Primitive bwd> {
   defvar name = !substr(NAME, 5);
   defvar saved = !if(!eq(bwd.operandList[1].name, "x"), "getX()", "getY()");
   def Op : AICF_OpOf<function> {
     let gradient = "g.add(getX(), backwardOf<" # name
         # "BwdOp>(b, *this, {g.cotangent(getY()), g.saved(" # saved # ")}));";
   }
+}
+/// The ops of both, named AICF_<Name>Op and AICF_<Name>BwdOp.
+multiclass PointwiseOps<Primitive function, Primitive bwd>
+    : PointwiseOpsWith<function, bwd> {
   def BwdOp : AICF_OpOf<bwd>;
+}
+/// The same where the derivative only compares what it reads of the forward pass.
+multiclass ComparingOps<Primitive function, Primitive bwd, code alike,
+                        code mask = ""> : PointwiseOpsWith<function, bwd> {
+  def BwdOp : AICF_ComparingOpOf<bwd, "X", alike, mask>;
 }
 
 /// The kernels of a family on both devices, made from the template.

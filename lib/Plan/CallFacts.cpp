@@ -9,6 +9,7 @@
 #include "lib/Ops/BodyRules.h"
 #include "lib/Plan/Order.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -206,18 +207,25 @@ std::vector<CallPhase> phasesOf(const Plan &plan, const PlanEntry &entry) {
     for (uint32_t c : producers.writersOf(buffer))
       isOutput[c] = true;
   }
-  // From the end: what updates alone read is a part of the update.
-  std::vector<bool> isRead(entry.calls.size()), isReadOutside(isRead);
+  // From the end: what updates alone read is a part of the update, and what the
+  // backward pass computes again a part of that.
+  size_t firstBackward = size_t(
+      std::find(phases.begin(), phases.end(), CallPhase::Backward) -
+      phases.begin());
+  std::vector<bool> isReadForward(entry.calls.size()),
+      isReadBackward(isReadForward), isReadByUpdate(isReadForward);
   for (size_t c = entry.calls.size(); c-- > 0;) {
+    bool isInside = phases[c] == CallPhase::Forward && !isReadForward[c] &&
+                    !isOutput[c];
     if (isUpdateHalf(infoOf(entry.calls[c].body->primitives[0].kind).phase) ||
-        (phases[c] == CallPhase::Forward && isRead[c] && !isReadOutside[c] &&
-         !isOutput[c]))
+        (isInside && isReadByUpdate[c] && !isReadBackward[c]))
       phases[c] = CallPhase::Update;
-    for (uint32_t from : producers.readBy(c)) {
-      isRead[from] = true;
-      if (phases[c] != CallPhase::Update)
-        isReadOutside[from] = true;
-    }
+    else if (isInside && isReadBackward[c] && c > firstBackward)
+      phases[c] = CallPhase::Backward;
+    for (uint32_t from : producers.readBy(c))
+      (phases[c] == CallPhase::Forward    ? isReadForward
+       : phases[c] == CallPhase::Backward ? isReadBackward
+                                          : isReadByUpdate)[from] = true;
   }
   return phases;
 }

@@ -26,9 +26,10 @@ enum class CallPhase : uint8_t { Forward, Backward, Update };
 std::string_view nameOf(CallPhase phase);
 
 /// Returns the phase of each call. An update is what its record says, and what
-/// updates alone read and is not a gradient. Of the others those are backward that compute a gradient or read what depends on
-/// one, but not a call that makes an output, too, which needs none: a loss with
-/// its gradient.
+/// updates alone read and is not a gradient. Of the others those are backward that
+/// compute a gradient or read what depends on one, but not a call that makes an
+/// output, too, which needs none: a loss with its gradient. What stands behind the
+/// first of these and is read by no forward call is computed again for them.
 std::vector<CallPhase> phasesOf(const Plan &plan, const PlanEntry &entry);
 
 /// Returns for each call the calls on other streams that it waits for.

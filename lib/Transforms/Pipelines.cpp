@@ -9,6 +9,7 @@
 //   - labels before lowering, because a trace meets aicf ops;
 //   - mixed precision before autodiff, which goes through its casts;
 //   - all that makes values before labels;
+//   - saves are decided before anything reads gradients: then they are all there;
 //   - keep before lowering, because it returns aicf values;
 //   - views before pads and fusions, which find only kernels that take them;
 //   - pads before fusions, which look for kernels that take them;
@@ -60,6 +61,9 @@ static void buildStepPhase(OpPassManager &pm,
   }
   pm.addPass(createHoistConstants()); // of the types that are computed in
   pm.addPass(createAutodiff());
+  RematerializeOptions again;
+  again.rate = options.recomputeRate;
+  pm.addNestedPass<func::FuncOp>(createRematerialize(again));
   pm.addNestedPass<func::FuncOp>(createConcatPads());
   pm.addPass(createAppendOptimizer());
   pm.addPass(createReturnGradients());

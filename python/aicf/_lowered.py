@@ -23,6 +23,7 @@ PRECISIONS = ("f32", "tf32", "bf16", "f16")
 _OPTION_VALUES: dict[str, tuple[Any, ...] | type] = {
     "opt_level": (0, 1, 2), "keep": ("none", "grad", "all"), "streams": int,
     "max_groups": int, "split_step": bool, "require_inplace": bool, "profile": str,
+    "recompute_rate": float,
 }
 
 #: Arguments of compile_step and compile, which a misspelled option may have meant.
@@ -36,10 +37,14 @@ def _check_option(name: str, value: Any) -> None:
         if isinstance(value, bool) or value not in legal:
             raise ValueError("option %s is %r, expected one of %s" % (
                 name, value, ", ".join(map(repr, legal))))
-    elif legal is not None and (not isinstance(value, legal)
-                                or isinstance(value, bool) and legal is int):
+    elif legal is not None and (
+            not isinstance(value, (int, float) if legal is float else legal)
+            or isinstance(value, bool) and legal is not bool):
         raise TypeError("option %s is %r, expected %s" % (name, value, {
-            int: "an int", bool: "True or False", str: "a str"}[legal]))
+            int: "an int", float: "a number", bool: "True or False",
+            str: "a str"}[legal]))
+    if legal is float and not 0 <= value < float("inf"):
+        raise ValueError("option %s is %r, expected a number >= 0" % (name, value))
 
 
 def _option_text(name: str, value: Any) -> str:

@@ -125,6 +125,10 @@ class Traced:
                 keep: "grad" or "all" returns gradients or all values; "none" neither.
                 require_inplace: True refuses an update that needs a copy.
                 max_groups: the most parameters to update in one call.
+                recompute_rate: the most bytes to move for each byte that the backward
+                    pass computes again instead of keeping it. 0 (the default) computes
+                    nothing again, 2 unary ops, 8 chains of them. See nn.Recompute for
+                    parts of a model.
                 profile: a file of aicf-run --profile, to choose kernels by its times.
         Returns: a Lowered.
         Raises: CompileError with your line; ValueError, TypeError for options.

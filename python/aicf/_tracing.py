@@ -189,6 +189,8 @@ class EntryTrace:
         #: The paths of the modules whose forward() is running; and for those that have
         #: run the path, the class and the shapes of what they returned.
         self._layers = [""]
+        self._recomputed: set[str] = set()  # blocks
+        self._is_recomputed = False
         self.layers: list[tuple[str, str, str]] = []
         self._tensors: dict[str, Tensor] = {}
         self._updates: dict[str, Tensor] = {}
@@ -331,6 +333,27 @@ class EntryTrace:
             yield
         finally:
             self._layers.pop()
+
+    @contextlib.contextmanager
+    def recomputed(self) -> Iterator[None]:
+        """Makes the ops that are emitted inside a block whose values the backward pass
+        computes again. A block inside of a block is a part of that one."""
+        if self._is_recomputed:
+            yield
+            return
+        path = block = self._layers[-1] or "model"
+        number = 1
+        while block in self._recomputed:  # the module was called before
+            number += 1
+            block = "%s#%d" % (path, number)
+        self._recomputed.add(block)
+        self._is_recomputed = True
+        self.module.set_recomputed(block)
+        try:
+            yield
+        finally:
+            self.module.set_recomputed("")
+            self._is_recomputed = False
 
     @contextlib.contextmanager
     def at(self, file: str, line: int) -> Iterator[None]:

@@ -26,8 +26,8 @@ __all__ = [
     "ELU", "GELU", "GLU", "SELU", "BatchNorm1d", "Buffer", "Dropout", "Embedding",
     "Flatten", "GroupNorm", "Hardsigmoid", "Hardswish", "Hardtanh", "Identity",
     "LayerNorm", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "Mish", "Module",
-    "ModuleList", "PReLU", "Parameter", "RMSNorm", "ReLU", "ReLU6", "Sequential", "SiLU",
-    "Sigmoid", "Softmax", "Softplus", "Softsign", "Tanh",
+    "ModuleList", "PReLU", "Parameter", "RMSNorm", "ReLU", "ReLU6", "Recompute",
+    "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Softsign", "Tanh",
 ]
 
 _NAMED_INITS = ("zeros", "ones", "uniform_fan_in", "normal")
@@ -409,6 +409,44 @@ class Sequential(ModuleList):
         for module in self._modules:
             x = module(x)
         return x
+
+
+class Recompute(Module):
+    """Computes a module again in the backward pass, so that less of it is kept.
+
+    Training keeps what the block reads and what it returns, and nothing that it computes
+    on the way. This spares memory and costs a second forward pass of the block (Chen et
+    al. 2016, "Training Deep Nets with Sublinear Memory Cost"; PyTorch's
+    torch.utils.checkpoint). Values and gradients have the same bits as without it,
+    dropout included. The names of parameters and buffers are those of the block's own.
+
+    Inside another Recompute this one has no effect: the outer block is computed again as
+    a whole.
+
+    Args:
+        block: the module, for example one layer of many.
+    Raises: TypeError: `block` is not a Module.
+    """
+
+    def __init__(self, block: Module) -> None:
+        self.block = _check_module(block)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        trace = active_trace()
+        if trace is None:
+            return self.block.forward(*args, **kwargs)
+        with trace.recomputed():
+            return self.block.forward(*args, **kwargs)
+
+    def _named_modules(self, prefix: str,
+                       seen: set[int]) -> Iterator[tuple[str, Module]]:
+        if id(self) not in seen:
+            seen.add(id(self))
+            yield prefix, self
+            yield from self.block._named_modules(prefix, seen)
+
+    def _every_name(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        yield from self.block._every_name(prefix)
 
 
 class Linear(Module):

@@ -253,6 +253,7 @@ NB_MODULE(_compiler, m) {
           nb::sig("def end_map(self, element: int) -> tuple[int, tuple[int, "
                   "...], str]"))
       .def("abandon_map", &TracedModule::abandonMap)
+      .def("set_recomputed", &TracedModule::setRecomputed, nb::arg("block"))
       .def(
           "end_function",
           [](TracedModule &module, nb::list results, nb::dict attributes) {

@@ -163,6 +163,13 @@ struct TracedModule::Impl {
     std::optional<Location> location;
   } map;
   std::vector<std::unique_ptr<Block>> finishedMaps; ///< of the function
+
+  /// Says that an op of the function belongs to `recomputed`.
+  void mark(Operation *op) {
+    if (!recomputed.empty() && !map.body)
+      op->setAttr(step::kRecomputeAttr, StringAttr::get(context, recomputed));
+  }
+  std::string recomputed; ///< a block, or ""
 };
 
 TracedModule::TracedModule()
@@ -377,6 +384,7 @@ TracedModule::emit(const std::string &op,
     made->erase();
     return std::nullopt;
   }
+  impl->mark(made);
   std::vector<TracedValue> results;
   for (Value result : made->getResults())
     results.push_back(impl->record(result));
@@ -429,7 +437,13 @@ std::optional<TracedValue> TracedModule::endMap(size_t element,
   impl->finishedMaps.push_back(std::move(body));
   if (failed(result))
     return std::nullopt;
+  impl->mark(result->getDefiningOp());
   return impl->record(*result);
+}
+
+void TracedModule::setRecomputed(const std::string &block) {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  impl->recomputed = block;
 }
 
 void TracedModule::abandonMap() {

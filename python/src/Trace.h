@@ -103,6 +103,9 @@ public:
   emit(const std::string &op, const std::vector<OperandSlot> &operands,
        const Attributes &attributes, const SourceLine &where,
        Diagnostics &diagnostics);
+  /// Ops that are emitted from now on are members of that block, whose values the
+  /// backward pass computes again; "" for none.
+  void setRecomputed(const std::string &block);
   /// What is emitted up to endMap() is computed for each element of the operands:
   /// the values are these elements, 0-d. Null if a map is begun already.
   std::optional<std::vector<TracedValue>>

@@ -86,16 +86,6 @@ func.func @scale(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"},
 
 // -----
 
-func.func private @impure(tensor<f32>) -> tensor<f32>
-func.func @again(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
-    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
-  // expected-error @+1 {{'func.call' op has 'aicf.recompute', but is not pure}}
-  %l = func.call @impure(%W) {aicf.recompute} : (tensor<f32>) -> tensor<f32>
-  return %l : tensor<f32>
-}
-
-// -----
-
 // expected-error @+1 {{'aicf.loss_scale' is "none", expected the name of an argument of the loss's type 'tensor<f32>'}}
 func.func @no_scale(%W: tensor<f32> {aicf.role = "param", aicf.name = "W"})
     -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) attributes {aicf.loss_scale = "none"} {

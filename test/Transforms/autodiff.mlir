@@ -65,21 +65,20 @@ func.func @marks(
     %V: tensor<4xf32> {aicf.role = "param", aicf.name = "V", aicf.frozen})
     -> (tensor<f32> {aicf.name = "loss", aicf.minimize},
         tensor<4xf32> {aicf.name = "stopped"}) {
-  // CHECK-NEXT: %[[G:.*]] = aicf.gelu %arg1 : tensor<4xf32>
+  // CHECK-NEXT: %[[G:.*]] = aicf.gelu %arg1 {aicf.recompute} : tensor<4xf32>
+  // CHECK-NEXT: %[[GS:.*]] = aicf.save %[[G]]
   // CHECK-NEXT: %[[M:.*]] = aicf.mul %[[G]], %arg2
   // CHECK-NEXT: %[[R:.*]] = aicf.tanh %[[M]]
+  // CHECK-NEXT: %[[RS:.*]] = aicf.save %[[R]]
   // CHECK-NEXT: %[[L:.*]] = aicf.mse_loss %[[R]], %[[G]]
-  // CHECK-NEXT: %[[G2:.*]] = aicf.gelu %arg1 : tensor<4xf32>
-  // CHECK-NEXT: %[[M2:.*]] = aicf.mul %[[G2]], %arg2
-  // CHECK-NEXT: %[[R2:.*]] = aicf.tanh %[[M2]]
-  // CHECK-NEXT: %[[DR:.*]] = aicf.mse_grad %[[R2]], %[[G2]]
-  // CHECK-NEXT: %[[DM:.*]] = aicf.tanh_bwd %[[DR]], %[[R2]]
+  // CHECK-NEXT: %[[DR:.*]] = aicf.mse_grad %[[RS]], %[[GS]]
+  // CHECK-NEXT: %[[DM:.*]] = aicf.tanh_bwd %[[DR]], %[[RS]]
   // CHECK-NEXT: %[[DG:.*]] = aicf.mul %[[DM]], %arg2
   // CHECK-NEXT: %[[DW:.*]] = aicf.gelu_bwd %[[DG]], %arg1
   // CHECK-NEXT: return %[[L]], %[[G]], %[[DW]]
   %g = aicf.gelu %W {aicf.recompute} : tensor<4xf32>
-  %m = aicf.mul %g, %V {aicf.recompute} : tensor<4xf32>, tensor<4xf32>
-  %r = aicf.tanh %m {aicf.recompute} : tensor<4xf32>
+  %m = aicf.mul %g, %V : tensor<4xf32>, tensor<4xf32>
+  %r = aicf.tanh %m : tensor<4xf32>
   %s = aicf.stop_gradient %g : tensor<4xf32>
   %loss = aicf.mse_loss %r, %s : tensor<4xf32>, tensor<4xf32>
   return %loss, %s : tensor<f32>, tensor<4xf32>

@@ -89,7 +89,7 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
     return success();
   }
   if (name == kRecomputeAttr && !isa<FunctionOpInterface>(op))
-    return checkUnit(op, attr);
+    return isa<UnitAttr>(attr.getValue()) ? success() : checkString(op, attr);
   if (name == kExactAttr && isa<arith::ConstantOp>(op))
     return checkF64(op, attr);
   if (!isa<FunctionOpInterface>(op))

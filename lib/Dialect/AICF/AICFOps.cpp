@@ -197,6 +197,17 @@ static MutableOperandRange optionalOperandOf(Op op, StringRef name) {
   return MutableOperandRange(op, start, length);
 }
 
+/// Whether a kernel for tensors of `type`, which rounds numbers to f32 at most,
+/// holds `number` as the elements of the tensors do.
+static bool isExactIn(llvm::APFloat number, Type type) {
+  auto element = cast<FloatType>(cast<RankedTensorType>(type).getElementType());
+  bool losesInfo = false;
+  if (element.getWidth() < 32)
+    number.convert(element.getFloatSemantics(),
+                   llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  return !losesInfo;
+}
+
 #define GET_OP_CLASSES
 #include "aicf/Dialect/AICF/AICFOps.cpp.inc"
 

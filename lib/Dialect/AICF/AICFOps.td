@@ -17,7 +17,8 @@ include "lib/Dialect/AICF/MapOp.td"
 include "lib/Dialect/AICF/ReduceOps.td"
 include "lib/Dialect/AICF/ViewOps.td"
 
-def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow> {
+def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow,
+                                   [AICF_ProductTrait]> {
   let summary = "y = x·Wᵀ + b, or x·W + b";
   let description = [{
     x is [..., K], b is [N] and y is [..., N]. The dots stand for one dimension or
@@ -47,7 +48,8 @@ def AICF_LinearOp : AICF_Composite<"linear", ForwardPhase, Narrow> {
   }];
 }
 
-def AICF_LinearBwdOp : AICF_Composite<"linear_bwd", BackwardPhase, Narrow> {
+def AICF_LinearBwdOp : AICF_Composite<"linear_bwd", BackwardPhase, Narrow,
+                                      [AICF_ProductTrait]> {
   let summary = "gradients of linear";
   let description = [{
     With x and dy as matrices of rows, dx = dy·W, dW = dyᵀ·x and db = Σ_rows dy. Where

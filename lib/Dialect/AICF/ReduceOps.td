@@ -105,7 +105,8 @@ def AICF_ExtremumBwdOp
 /// them is a product again. Where one matrix was multiplied with many, its gradient
 /// is the sum of these products. If the many lie in one matrix, row below row, the
 /// sum is part of one larger product.
-def AICF_MatmulOp : AICF_Composite<"matmul", ForwardPhase, Narrow> {
+def AICF_MatmulOp : AICF_Composite<"matmul", ForwardPhase, Narrow,
+                                   [AICF_ProductTrait]> {
   let summary = "c = op(a) · op(b), matrix by matrix";
   let description = [{
     The last two dimensions are matrices: op(a) is [..., M, K], op(b) is [..., K, N]

@@ -4,15 +4,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Two steps: choose a stream for every call, then
-// add the signals and waits that keep every dependence of the serial order:
-// operands, and overwritten storage.
+// Three steps: choose a stream for every call, then find what must come after
+// what (operands, overwritten storage, storage to be used again), then add the
+// signals and waits that stream order does not imply.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/MemoryWaits.h"
 #include "lib/Transforms/RT/SideCalls.h"
 #include "lib/Transforms/RT/Storage.h"
 
@@ -26,10 +27,10 @@ using namespace aicf;
 using namespace aicf::step;
 using namespace aicf::rt;
 
-/// For each call the earlier calls that it must come after.
-static std::vector<SmallVector<uint32_t>>
-findDependences(const CallList &list, const StoragePlan &storages) {
-  std::vector<SmallVector<uint32_t>> dependences(list.getCalls().size());
+/// What the serial order implies.
+static Dependences findDependences(const CallList &list,
+                                   const StoragePlan &storages) {
+  Dependences dependences(list.getCalls().size());
   auto add = [&](uint32_t call, uint32_t earlier) {
     if (earlier < call)
       dependences[call].push_back(earlier);
@@ -91,7 +92,7 @@ public:
         waits(list.getCalls().size()), signals(list.getCalls().size()),
         last(numStreams, -1) {}
 
-  void run(const std::vector<SmallVector<uint32_t>> &dependences) {
+  void run(const Dependences &dependences) {
     for (uint32_t i = 0; i < list.getCalls().size(); ++i) {
       if (last[streams[i]] >= 0)
         merge(i, last[streams[i]]);
@@ -163,8 +164,10 @@ struct AssignStreams : aicf::impl::AssignStreamsBase<AssignStreams> {
     markAnalysesPreserved<EntryForm, EntrySignature>();
     CallList list(func);
     StoragePlan storages(func, getAnalysis<EntrySignature>(), list);
-    Scheduler(list, chooseStreams(list, numStreams), numStreams)
-        .run(findDependences(list, storages));
+    SmallVector<uint32_t> streams = chooseStreams(list, numStreams);
+    Dependences dependences = findDependences(list, storages);
+    addMemoryWaits(list, storages, streams, freeBytes, dependences);
+    Scheduler(list, streams, numStreams).run(dependences);
   }
 };
 } // namespace

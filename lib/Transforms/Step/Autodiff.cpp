@@ -14,7 +14,6 @@
 #include "lib/Transforms/Step/EntryBuilder.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_AUTODIFF
@@ -62,7 +61,7 @@ private:
   Value loss;
   /// Null: one. Values without an entry have the cotangent zero.
   llvm::DenseMap<Value, Value> cotangents;
-  llvm::DenseMap<Value, Value> saves; ///< of values, or computed again
+  llvm::DenseMap<Value, Value> saves; ///< of values, or the same view of a save
   /// True after an op broke the contract of the interface.
   bool hasWrongType = false;
 };
@@ -111,8 +110,7 @@ Value Differentiator::saved(Value value) {
     return saved(stop.getX());
   if (Value known = saves.lookup(value))
     return known;
-  if (!maker->hasAttr(kRecomputeAttr) &&
-      !maker->hasTrait<ViewOfOperand>()) {
+  if (!maker->hasTrait<ViewOfOperand>()) {
     OpBuilder forward = OpBuilder::atBlockBegin(value.getParentBlock());
     forward.setInsertionPointAfter(maker);
     return saves[value] = SaveOp::create(forward, value.getLoc(), value);
@@ -122,10 +120,7 @@ Value Differentiator::saved(Value value) {
     operands.map(operand, saved(operand));
   Operation *again = backward.clone(*maker, operands);
   again->removeAttr(kRecomputeAttr);
-  for (auto [before, after] :
-       llvm::zip_equal(maker->getResults(), again->getResults()))
-    saves[before] = after;
-  return saves[value];
+  return saves[value] = again->getResult(0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -215,7 +210,6 @@ void Differentiator::sinkCounters(ArrayRef<Operation *> forward) {
 void Differentiator::removeMarks(ArrayRef<Operation *> forward) {
   llvm::DenseMap<Value, Value> stopped;
   for (Operation *op : forward) {
-    op->removeAttr(kRecomputeAttr);
     if (auto stop = dyn_cast<StopGradientOp>(op)) {
       stop.getY().replaceAllUsesWith(stop.getX());
       stopped[stop.getY()] = stop.getX();
@@ -249,11 +243,8 @@ LogicalResult Differentiator::seed() {
 
 LogicalResult Differentiator::run() {
   SmallVector<Operation *> forward;
-  for (Operation &op : func.front().without_terminator()) {
-    if (op.hasAttr(kRecomputeAttr) && !isPure(&op))
-      return op.emitOpError() << "has 'aicf.recompute', but is not pure";
+  for (Operation &op : func.front().without_terminator())
     forward.push_back(&op);
-  }
   if (failed(findLoss()) || failed(seed()))
     return failure();
   for (Operation *op : llvm::reverse(forward))

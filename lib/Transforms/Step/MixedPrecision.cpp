@@ -56,6 +56,7 @@ private:
   }
   /// The 16-bit form of a value of the old body: a derived state, the result of
   /// a rewritten op, or a cast. Values that are not f32 stay as they are.
+  Value castOf(Value old, Value value, Type element);
   Value narrowOf(Value old);
   /// The form that a value has outside of compute ops.
   Value wideOf(Value old);
@@ -89,12 +90,19 @@ Value Narrower::narrowOf(Value old) {
     return wide.lookupOrDefault(old);
   auto constant = old.getDefiningOp<ConstantOp>();
   Value made = constant ? narrowed(constant)
-                        : CastOp::create(builder, old.getLoc(),
-                                         wide.lookupOrDefault(old),
-                                         TypeAttr::get(narrow))
-                              .getY();
+                        : castOf(old, wide.lookupOrDefault(old), narrow);
   thin.map(old, made);
   return made;
+}
+
+/// Casts a new form of `old`. Where that is computed again, its cast is, too.
+Value Narrower::castOf(Value old, Value value, Type element) {
+  auto cast = CastOp::create(builder, old.getLoc(), value,
+                             TypeAttr::get(element));
+  Operation *maker = old.getDefiningOp();
+  if (Attribute mark = maker ? maker->getAttr(kRecomputeAttr) : nullptr)
+    cast->setAttr(kRecomputeAttr, mark);
+  return cast;
 }
 
 Value Narrower::narrowed(ConstantOp constant) {
@@ -115,8 +123,7 @@ Value Narrower::wideOf(Value old) {
   Value value = thin.lookupOrNull(old);
   if (wide.contains(old) || !value || isa<BlockArgument>(old))
     return wide.lookupOrDefault(old);
-  Value cast = CastOp::create(builder, old.getLoc(), value,
-                              TypeAttr::get(builder.getF32Type()));
+  Value cast = castOf(old, value, builder.getF32Type());
   wide.map(old, cast);
   return cast;
 }

@@ -130,7 +130,7 @@ func.func private @f() -> (tensor<f32> {aicf.grad = 3})
 // -----
 
 func.func @f(%x: tensor<f32>) -> tensor<f32> {
-  // expected-error @+1 {{'aicf.recompute' takes no value, got false}}
+  // expected-error @+1 {{'aicf.recompute' must be a non-empty string, got false}}
   %y = aicf.relu %x {aicf.recompute = false} : tensor<f32>
   return %y : tensor<f32>
 }

@@ -552,13 +552,19 @@ def test_options():
             ("streams", "two", "option streams is 'two', expected an int"),
             ("max_groups", True, "option max_groups is True, expected an int"),
             ("split_step", 1, "option split_step is 1, expected True or False"),
+            ("recompute_rate", True, "option recompute_rate is True, expected a number"),
+            ("recompute_rate", "2", "option recompute_rate is '2', expected a number"),
+            ("recompute_rate", -1, "option recompute_rate is -1, expected a number >= 0"),
+            ("recompute_rate", float("nan"), "option recompute_rate is nan"),
+            ("recompute_rate", float("inf"), "option recompute_rate is inf"),
             ("profile", 3, "option profile is 3, expected a str")):
         with pytest.raises((ValueError, TypeError), match=expected):
             traced.lower("cpu", **{name: value})
     for name, value in (("opt_level", 0), ("opt_level", 1), ("opt_level", 2),
                         ("keep", "none"), ("keep", "grad"), ("keep", "all"),
                         ("streams", 2), ("max_groups", 1), ("split_step", True),
-                        ("require_inplace", False)):
+                        ("require_inplace", False), ("recompute_rate", 2),
+                        ("recompute_rate", 0.5)):
         assert traced.lower("cpu", **{name: value}).plan.entries
     for device, precision in (("tpu", "f32"), (3, "f32"), ("cpu", "fp8")):
         with pytest.raises(ValueError, match="tpu|3|fp8"):

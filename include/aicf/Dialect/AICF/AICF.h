@@ -38,6 +38,10 @@ struct Training {
 template <typename ConcreteOp>
 class ViewOfOperand
     : public mlir::OpTrait::TraitBase<ConcreteOp, ViewOfOperand> {};
+
+/// An op that multiplies matrices.
+template <typename ConcreteOp>
+class Product : public mlir::OpTrait::TraitBase<ConcreteOp, Product> {};
 } // namespace aicf::step
 
 #include "aicf/Dialect/AICF/AICFAttrInterfaces.h.inc"

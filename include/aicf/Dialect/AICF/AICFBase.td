@@ -48,7 +48,8 @@ def AICF_Dialect : Dialect {
       learning rate. `aicf.group = "group1"` names the hyper with the numbers of the
       parameter's group (`#aicf.adam_groups`).
     - On an op, `aicf.recompute` lets the backward pass compute the results again, so that the
-      step need not keep them.
+      step need not keep them. `aicf.recompute = "block3"` makes the op a member of a block:
+      what the block computes for other ops is kept, and nothing else of it.
     - On a 16-bit `arith.constant` in a map, `aicf.exact = 1.0e-8 : f64` is the number before
       it was rounded. A field of an op keeps this number.
 
@@ -120,6 +121,7 @@ class AICF_Op<string mnemonic, list<Trait> ofOp = []>
 ///   param, grad      of an optimizer, the operand that it trains and the gradient,
 ///                    else ""; its other ties are its moments
 ///   more             further declarations
+///   moreDefinitions  their definitions
 class AICF_OpOf<Primitive record, string mnemonic = record.kindName,
                 list<Trait> traits = []>
     : AICF_Op<mnemonic,
@@ -133,6 +135,7 @@ class AICF_OpOf<Primitive record, string mnemonic = record.kindName,
   string param = "";
   string grad = "";
   string more = "";
+  string moreDefinitions = "";
   let summary = record.summary;
   let description = record.text # Sames<record.operandList>.text
       # Bullets<record.constraints # stepConstraints>.text
@@ -185,7 +188,33 @@ class AICF_OpOf<Primitive record, string mnemonic = record.kindName,
     aicf::step::Training $cppClass::getTraining() {
       return trainingOf(*this, "}] # param # [{", "}] # grad # [{");
     }
-  }] # buildGradients;
+  }] # buildGradients # moreDefinitions;
+}
+
+/// The derivative of a pointwise function that only compares the operand `compared`.
+///   alike   an expression for comparesAlike(function); "" is false
+///   mask    an expression for buildMask(b, x), in which `loc` is the op's location; ""
+///           is null
+class AICF_ComparingOpOf<Primitive record, string compared, code alike = "",
+                         code mask = "">
+    : AICF_OpOf<record, record.kindName,
+          [DeclareOpInterfaceMethods<ComparingOpInterface,
+              !if(!empty(alike), []<string>, ["comparesAlike"])
+                # !if(!empty(mask), []<string>, ["buildMask"])>]> {
+  let moreDefinitions = [{
+    ::mlir::OpOperand &$cppClass::getComparedOperand() {
+      return get}] # compared # [{Mutable();
+    }
+  }] # !if(!empty(alike), "", [{
+    bool $cppClass::comparesAlike(::mlir::Operation *function) {
+      return }] # alike # [{;
+    }
+  }]) # !if(!empty(mask), "", [{
+    ::mlir::Value $cppClass::buildMask(::mlir::OpBuilder &b, ::mlir::Value x) {
+      ::mlir::Location loc = getLoc();
+      return }] # mask # [{;
+    }
+  }]);
 }
 
 /// An op that lowers to several primitives. Its check() tests the constraints

@@ -59,6 +59,36 @@ def AICF_ViewTrait : NativeOpTrait<"ViewOfOperand"> {
   let cppNamespace = "::aicf::step";
 }
 
+/// The op multiplies matrices: its time is that of its multiplications, not that of
+/// the bytes that it reads and writes.
+def AICF_ProductTrait : NativeOpTrait<"Product"> {
+  let cppNamespace = "::aicf::step";
+}
+
+def ComparingOpInterface : OpInterface<"ComparingOpInterface"> {
+  let cppNamespace = "aicf::step";
+  let description = [{
+    The op is the derivative of a pointwise function. It reads an operand only to compare it
+    with numbers. So `--aicf-rematerialize` may give it another tensor that compares in the
+    same way, or a mask.
+  }];
+  let methods = [
+    InterfaceMethod<"Returns the operand that the op only compares.",
+                    "::mlir::OpOperand &", "getComparedOperand">,
+    InterfaceMethod<"Returns whether `function` is the function whose derivative the op is, "
+                    "and its operand and its result compare alike. If an op answers true "
+                    "without need, its gradient is wrong.",
+                    "bool", "comparesAlike", (ins "::mlir::Operation *":$function), "",
+                    "return false;">,
+    InterfaceMethod<"Returns the i1 tensor that is true where the op passes dy on, and adds "
+                    "the ops that compute it from `compared`. Elsewhere the result of the "
+                    "op is 0. Returns null if the op computes something else there.",
+                    "::mlir::Value", "buildMask",
+                    (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$compared), "",
+                    "return {};">
+  ];
+}
+
 def RecordOpInterface : OpInterface<"RecordOpInterface"> {
   let cppNamespace = "aicf::step";
   let description = [{

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // The other side of DifferentiableOpInterface. --aicf-autodiff implements it:
-// it adds up cotangents, places saves and computes again what is marked so.
+// it adds up cotangents and places saves.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_DIALECT_AICF_GRADIENTBUILDER_H
 #define AICF_DIALECT_AICF_GRADIENTBUILDER_H
@@ -43,8 +43,7 @@ public:
   virtual void passOn(mlir::Value result, mlir::Value operand) = 0;
 
   /// `value` as the backward pass may read it: an argument of the entry itself,
-  /// the result of an `aicf.save`, or computed again where its op has
-  /// `aicf.recompute`.
+  /// the result of an `aicf.save`, or a view of one of these.
   virtual mlir::Value saved(mlir::Value value) = 0;
 };
 

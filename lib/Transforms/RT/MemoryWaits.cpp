@@ -1,0 +1,165 @@
+//===- MemoryWaits.cpp - waits that let storage be used again -------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Walks through the calls in program order, as the host issues them, and counts
+// the storages that a call of stream 0 may not use again yet. Workspaces are
+// not counted, for they are not placed yet.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/RT/MemoryWaits.h"
+#include "lib/Transforms/RT/CallUses.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::rt;
+
+namespace {
+/// A temp from its first access to the last one on each stream.
+struct Life {
+  uint64_t bytes = 0;
+  uint32_t first = 0;
+  std::map<uint32_t, uint32_t> last; ///< call by stream
+
+  uint32_t lastCall() const {
+    uint32_t call = first;
+    for (auto [stream, access] : last)
+      call = std::max(call, access);
+    return call;
+  }
+};
+
+class MemoryWaits {
+public:
+  MemoryWaits(ArrayRef<uint32_t> streams, std::vector<Life> made,
+              Dependences &dependences)
+      : streams(streams), lives(std::move(made)), dependences(dependences) {}
+  void run(uint64_t freeBytes);
+
+private:
+  uint64_t serialPeak() const;
+  bool isFree(const Life &life, uint32_t call) const;
+  void release(uint32_t call);
+  bool waitForOne(uint32_t call);
+  void wait(uint32_t call, uint32_t earlier);
+
+  ArrayRef<uint32_t> streams;
+  std::vector<Life> lives; ///< by their first calls
+  Dependences &dependences;
+  std::map<uint32_t, uint32_t> seen; ///< by stream: what stream 0 waited for
+  std::vector<const Life *> alive;
+  uint64_t bytes = 0; ///< of `alive`
+};
+} // namespace
+
+uint64_t MemoryWaits::serialPeak() const {
+  std::vector<int64_t> changes(streams.size() + 1);
+  for (const Life &life : lives) {
+    changes[life.first] += int64_t(life.bytes);
+    changes[life.lastCall() + 1] -= int64_t(life.bytes);
+  }
+  int64_t now = 0, peak = 0;
+  for (int64_t change : changes)
+    peak = std::max(peak, now += change);
+  return uint64_t(peak);
+}
+
+/// Whether `call`, on stream 0, comes behind all accesses.
+bool MemoryWaits::isFree(const Life &life, uint32_t call) const {
+  return llvm::all_of(life.last, [&](auto access) {
+    auto [stream, last] = access;
+    if (stream == 0)
+      return last < call;
+    auto it = seen.find(stream);
+    return it != seen.end() && last <= it->second;
+  });
+}
+
+void MemoryWaits::release(uint32_t call) {
+  llvm::erase_if(alive, [&](const Life *life) {
+    if (!isFree(*life, call))
+      return false;
+    bytes -= life->bytes;
+    return true;
+  });
+}
+
+void MemoryWaits::wait(uint32_t call, uint32_t earlier) {
+  auto [it, isNew] = seen.try_emplace(streams[earlier], earlier);
+  if (!isNew && it->second >= earlier)
+    return;
+  it->second = earlier;
+  dependences[call].push_back(earlier);
+}
+
+/// Waits for the oldest storage that nobody but side streams may still read;
+/// false if there is none.
+bool MemoryWaits::waitForOne(uint32_t call) {
+  const Life *oldest = nullptr;
+  for (const Life *life : alive)
+    if (life->lastCall() < call &&
+        (!oldest || life->lastCall() < oldest->lastCall()))
+      oldest = life;
+  if (!oldest)
+    return false;
+  for (auto [stream, last] : oldest->last)
+    if (stream != 0)
+      wait(call, last);
+  release(call);
+  return true;
+}
+
+void MemoryWaits::run(uint64_t freeBytes) {
+  uint64_t peak = serialPeak();
+  uint64_t limit = std::max(freeBytes, peak + peak / 16);
+  size_t next = 0;
+  for (uint32_t call = 0; call < streams.size(); ++call) {
+    for (; next < lives.size() && lives[next].first == call; ++next) {
+      alive.push_back(&lives[next]);
+      bytes += lives[next].bytes;
+    }
+    if (streams[call] != 0)
+      continue;
+    for (uint32_t earlier : SmallVector<uint32_t>(dependences[call]))
+      if (streams[earlier] != 0)
+        wait(call, earlier);
+    release(call);
+    while (bytes > limit && waitForOne(call)) {
+    }
+  }
+}
+
+static Life lifeOf(const Storage &storage, const CallList &list,
+                   ArrayRef<uint32_t> streams) {
+  Life life;
+  life.bytes = bytesOf(storage.type);
+  life.first = uint32_t(streams.size());
+  auto add = [&](uint32_t call) {
+    life.first = std::min(life.first, call);
+    uint32_t &last = life.last[streams[call]];
+    last = std::max(last, call);
+  };
+  for (Value value : storage.values) {
+    forEachMaker(value, [&](CallOp maker) { add(list.indexOf(maker)); });
+    forEachPart(value, [&](Value part) { list.forEachAccess(part, add); });
+  }
+  return life;
+}
+
+void aicf::rt::addMemoryWaits(const CallList &list, const StoragePlan &storages,
+                              ArrayRef<uint32_t> streams, uint64_t freeBytes,
+                              Dependences &dependences) {
+  std::vector<Life> lives;
+  for (const Storage &storage : storages.getStorages())
+    if (storage.kind == Storage::Kind::Temp)
+      lives.push_back(lifeOf(storage, list, streams));
+  llvm::stable_sort(lives, [](const Life &a, const Life &b) {
+    return a.first < b.first;
+  });
+  MemoryWaits(streams, std::move(lives), dependences).run(freeBytes);
+}

@@ -2,10 +2,11 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Unmodified torch modules with AdamW: aicf.torch.compile_step beside PyTorch eager and
-torch.compile of the whole step, on a GPU in one CUDA graph.
+torch.compile of the whole step, on a GPU in one CUDA graph; and beside JAX where
+view_models.py has the model for it.
 
     PYTHONPATH=build/python python3 benchmarks/torch_models.py --device cuda
-        [--models mlp mixer] [--precision tf32] [--rounds 15]
+        [--models mlp mixer vit] [--precision tf32] [--rounds 15]
 
 All get the same weights and data. The first loss of each is compared with float64. Then
 come rounds, in each a window of every one; medians with quartiles, microseconds a step.
@@ -24,6 +25,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import aicf.torch
+import view_models
 
 TOLERANCE = {"f32": 1e-5, "tf32": 2e-3}
 WINDOW_SECONDS = 0.05
@@ -37,29 +39,6 @@ class Residual(nn.Module):
 
     def forward(self, x):
         return x + self.down(F.gelu(self.up(self.norm(x))))
-
-
-class Mixer(nn.Module):
-    """Tolstikhin et al. 2021, without dropout: patches of 4 x 4 of a 32 x 32 image."""
-
-    def __init__(self, width=128, depth=4, patches=64, classes=10):
-        super().__init__()
-        self.embed = nn.Conv2d(3, width, 4, 4)
-        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2 * depth))
-        self.tokens = nn.ModuleList(nn.Sequential(
-            nn.Linear(patches, width), nn.GELU(), nn.Linear(width, patches))
-            for _ in range(depth))
-        self.channels = nn.ModuleList(nn.Sequential(
-            nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
-            for _ in range(depth))
-        self.head = nn.Linear(width, classes)
-
-    def forward(self, x):
-        x = self.embed(x).flatten(2).transpose(1, 2)
-        for i, (tokens, channels) in enumerate(zip(self.tokens, self.channels)):
-            x = x + tokens(self.norms[2 * i](x).transpose(1, 2)).transpose(1, 2)
-            x = x + channels(self.norms[2 * i + 1](x))
-        return self.head(x.mean(1))
 
 
 class Dlrm(nn.Module):
@@ -99,18 +78,14 @@ def residual_mlp():
             F.cross_entropy, [torch.randn(256, 256)], [torch.randint(0, 10, (256,))])
 
 
-def mixer():
-    return (Mixer(), F.cross_entropy, [torch.randn(128, 3, 32, 32)],
-            [torch.randint(0, 10, (128,))])
-
-
 def dlrm():
     return (Dlrm(), F.binary_cross_entropy_with_logits,
             [torch.randn(512, 13), torch.randint(0, 10000, (512, 26))],
             [torch.randint(0, 2, (512,)).float()])
 
 
-MODELS = {f.__name__: f for f in (small_mlp, mlp, residual_mlp, mixer, dlrm)}
+MODELS = {**{f.__name__: f for f in (small_mlp, mlp, residual_mlp, dlrm)},
+          **view_models.MODELS}
 
 
 def adamw(module, **options):
@@ -200,7 +175,58 @@ class Torch:
             step()
 
 
-def variants(device):
+class Jax:
+    """JAX: one jitted step with AdamW by hand and donated state."""
+
+    def __init__(self, function, module, loss_fn, inputs, targets, device, precision):
+        import jax
+        import jax.numpy as jnp
+        self.jax = jax
+        jax.config.update("jax_default_matmul_precision", {
+            "tf32": "tensorfloat32", "f32": "float32"}[precision])
+        betas, rate, decay = (0.9, 0.999), 1e-3, 1e-2
+
+        def loss_of(p, x, t):
+            y = function(p, x)
+            if loss_fn is F.mse_loss:
+                return jnp.mean((y - t) ** 2)
+            picked = jnp.take_along_axis(jax.nn.log_softmax(y), t[:, None], 1)
+            return -picked.mean()
+
+        def step(state, x, t):
+            p, m, v, count = state
+            loss, grads = jax.value_and_grad(loss_of)(p, x, t)
+            count = count + 1
+            c1, c2 = (1 / (1 - b ** count.astype(jnp.float32)) for b in betas)
+            m = {n: betas[0] * m[n] + (1 - betas[0]) * g for n, g in grads.items()}
+            v = {n: betas[1] * v[n] + (1 - betas[1]) * g * g for n, g in grads.items()}
+            p = {n: w * (1 - rate * decay) - rate * (m[n] * c1) / (
+                jnp.sqrt(v[n] * c2) + 1e-8) for n, w in p.items()}
+            return (p, m, v, count), loss
+
+        def to_jax(value):
+            return jnp.asarray(value.detach().cpu().numpy())
+        p = {n: to_jax(w) for n, w in module.state_dict().items()}
+        zeros = [{n: jnp.zeros_like(w) for n, w in p.items()} for _ in range(2)]
+        self.state = (p, *zeros, jnp.zeros((), jnp.int32))
+        self.given = [to_jax(v) for v in (*inputs, *targets)]
+        self.step = jax.jit(step, donate_argnums=0).lower(
+            self.state, *self.given).compile()
+
+    def first(self):
+        self.state, loss = self.step(self.state, *self.given)
+        return float(loss)
+
+    def replay(self, n):
+        state, step, given = self.state, self.step, self.given
+        for _ in range(n):
+            state, _ = step(state, *given)
+        self.state = self.jax.block_until_ready(state)
+
+    call = replay  # its arrays are never written
+
+
+def variants(name, device):
     def of(**options):
         return lambda *case: Torch(*case, **options)
     made = {"aicf": Own, "torch eager": of(compiled=False, graph=False),
@@ -208,6 +234,8 @@ def variants(device):
     made["torch.compile, optimizer too"] = of(whole=True)
     if device == "cuda":
         made["torch eager, graph"] = of(compiled=False)
+    if name in view_models.JAX:
+        made["jax"] = lambda *case: Jax(view_models.JAX[name], *case)
     return made
 
 
@@ -230,7 +258,7 @@ def made_of(name, case, args):
     """The implementations that work, and what each took to set up."""
     module, loss_fn, inputs, targets = case
     expected, made, seconds = exact_loss(case), {}, {}
-    for variant, make in variants(args.device).items():
+    for variant, make in variants(name, args.device).items():
         start = time.perf_counter()
         try:
             impl = make(copy.deepcopy(module), loss_fn, inputs, targets, args.device,

@@ -100,6 +100,28 @@ template <typename Sum> bool isLongOrNarrow(const Sum &c) {
          (e.inner == 1 || e.inner < 512);
 }
 
+/// Warps of a block of the gradients of layer norm, a row for each at a time.
+inline constexpr int kLayerNormWarps = 8;
+/// Its blocks: at least 4 rows for each warp, and twice as many as a card has
+/// multiprocessors.
+inline int64_t layerNormBlocks(int64_t rows) {
+  return std::clamp<int64_t>(rows / (4 * kLayerNormWarps), 1,
+                             2 * h200::kMultiprocessors);
+}
+/// True where rows fit into the registers of a warp, and where there are so many
+/// that blocks share the sums of columns.
+inline bool hasManyShortRows(const LayerNormBwdView<rules::Call> &c) {
+  const int64_t width = c.gamma()->elements();
+  return width <= 1024 && c.x()->elements() / width >= 512;
+}
+inline uint64_t layerNormBwdWorkspace(const LayerNormBwdView<rules::Call> &c) {
+  const int64_t width = c.gamma()->elements();
+  const int64_t blocks = layerNormBlocks(c.x()->elements() / width);
+  return uint64_t(2 * blocks * width) * (c.x()->dtype == DType::F64 ? 8 : 4);
+}
+inline constexpr uint64_t kLayerNormWorkspaceCap =
+    2 * 2 * h200::kMultiprocessors * 1024 * 8;
+
 template <typename Sum> uint64_t columnSumsWorkspace(const Sum &c) {
   if (c.x()->elements() <= kSingleBlockElements)
     return 0;

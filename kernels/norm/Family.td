@@ -314,11 +314,22 @@ def LayerNormCuda : KernelFamily<"layer_norm", CUDA> {
   let variants = EveryFloat.each;
   let kernel = "layerNorm<$T>";
 }
-def LayerNormBwdCuda : KernelFamily<"layer_norm", CUDA> {
+class LayerNormBwdOnCuda<string unit> : KernelFamily<unit, CUDA> {
   let kinds = [LayerNormBwdPrimitive];
   let strided = [Strided<LayerNormBwdPrimitive, "dy", RowsAnywhere>];
   let variants = EveryFloat.each;
+}
+def LayerNormBwdCuda : LayerNormBwdOnCuda<"layer_norm"> {
   let kernel = "layerNormBwd<$T>";
+}
+/// It adds in another order than version 0. The workspace holds the sums of blocks.
+def LayerNormBwdRowsCuda : LayerNormBwdOnCuda<"layer_norm_bwd"> {
+  let kernel = "layerNormBwdOfRows<$T>";
+  let condition = "hasManyShortRows(c)";
+  let workspace = "layerNormBwdWorkspace(c)";
+  let workspaceCap = "kLayerNormWorkspaceCap";
+  let version = 1;
+  let preference = 0;
 }
 
 #endif // AICF_KERNELS_NORM_FAMILY_TD

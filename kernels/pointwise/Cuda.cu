@@ -174,12 +174,14 @@ __global__ void copyKernel(const __grid_constant__ MapParams p) {
 }
 
 /// A copy into a part of another tensor, which lies anywhere; b is not there.
-template <typename T>
+/// V elements at a time lie side by side in both.
+template <typename T, int V>
 __global__ void copyIntoKernel(const __grid_constant__ WalkParams p) {
-  gridStride(p.elements, [&](int64_t i) {
+  gridStride(p.elements / V, [&](int64_t i) {
     int64_t at[3];
-    p.at(i, at);
-    static_cast<T *>(p.out)[at[2]] = static_cast<const T *>(p.a)[at[0]];
+    p.at(i * V, at);
+    storeVec<T, V>(static_cast<T *>(p.out) + at[2], 0,
+                   loadVec<T, V>(static_cast<const T *>(p.a) + at[0], 0));
   });
 }
 
@@ -189,7 +191,14 @@ LaunchPlan copyInto(CopyArgs call, const DeviceLimits &limits) {
                Walks<3>({&call.x().desc, &call.x().desc, &call.y().desc})};
   auto planned = [&](auto element) -> LaunchPlan {
     using T = decltype(element);
-    return {plan(copyIntoKernel<T>, gridFor(p.elements, limits), kBlock, p)};
+    constexpr int V = 16 / sizeof(T);
+    const DType dtype = call.x().desc.dtype;
+    if (p.walks.step(0) == 1 &&
+        hasAlignedVectors<V>(p.walks, 0, p.a, dtype) &&
+        hasAlignedVectors<V>(p.walks, 2, p.out, dtype))
+      return {plan(copyIntoKernel<T, V>, gridFor(p.elements / V, limits),
+                   kBlock, p)};
+    return {plan(copyIntoKernel<T, 1>, gridFor(p.elements, limits), kBlock, p)};
   };
   switch (sizeOf(call.x().desc.dtype)) {
   case 1:

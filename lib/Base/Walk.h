@@ -99,6 +99,15 @@ template <size_t N> struct Walks {
 
   /// Elements of each tensor from one index of the innermost loop to the next.
   AICF_HOST_DEVICE int64_t step(size_t n) const { return strides[n][rank - 1]; }
+  /// Whether `width` elements that follow each other in the innermost loop, from
+  /// a multiple of `width` on, lie side by side in tensor `n`, from a multiple
+  /// of `width` on, or are one element.
+  bool hasVectors(size_t n, int64_t width) const {
+    bool are = dims[rank - 1] % width == 0 && (step(n) == 0 || step(n) == 1);
+    for (int d = 0; d + 1 < rank; ++d)
+      are &= step(n) == 0 || strides[n][d] % width == 0;
+    return are;
+  }
   /// Where element `i` of each tensor lies, in elements from its first one.
   template <typename Index>
   AICF_HOST_DEVICE void at(Index i, int64_t (&offsets)[N]) const {

@@ -314,4 +314,42 @@ TEST(Views, RowsAndMatrices) {
   EXPECT_TRUE(TensorDesc(DType::F32, {}).hasRows());
 }
 
+/// Against the offsets of the elements themselves.
+TEST(Walks, HaveVectorsWhereElementsLieSideBySide) {
+  std::mt19937 random(5);
+  int found = 0;
+  for (int run = 0; run < 2000; ++run) {
+    const Numbers shape = {1 + int64_t(random() % 3), 1 + int64_t(random() % 3),
+                           2 * (1 + int64_t(random() % 4))};
+    auto any = [&](bool isRepeated) {
+      const int64_t of[] = {0, 1, 2, 3, 4, 6, 8, 12, 16};
+      Numbers strides(3);
+      for (int64_t &stride : strides)
+        stride = of[random() % 9];
+      strides[2] = isRepeated ? 0 : random() % 4 ? 1 : 2;
+      return TensorDesc::strided(DType::F32, shape, strides);
+    };
+    const TensorDesc a = any(false), b = any(random() % 3 == 0);
+    const TensorDesc *const both[] = {&a, &b};
+    const Walks<2> walks(both);
+    for (size_t n = 0; n < 2; ++n)
+      for (int64_t width : {2, 4}) {
+        bool areSideBySide = true, areOne = true;
+        for (int64_t i = 0; i < a.elements(); ++i) {
+          int64_t at[2], first[2];
+          walks.at(uint64_t(i), at);
+          walks.at(uint64_t(i / width * width), first);
+          areSideBySide &= first[n] % width == 0 &&
+                           at[n] == first[n] + i % width;
+          areOne &= at[n] == first[n];
+        }
+        const bool holds = a.elements() % width == 0 &&
+                           (walks.step(n) == 0 ? areOne : areSideBySide);
+        EXPECT_TRUE(holds || !walks.hasVectors(n, width)) << "run " << run;
+        found += walks.hasVectors(n, width);
+      }
+  }
+  EXPECT_GT(found, 500);
+}
+
 } // namespace

@@ -103,11 +103,16 @@ TEST(CPUDevice, HasTheThreadsThatWereAskedFor) {
 
 /// Calls relu on a stream that is capturing.
 void recordRelu(Device &device, Stream &stream, const float *from, float *to,
-                int64_t elements) {
-  TensorDesc desc(DType::F32, {elements});
-  TensorView x{const_cast<float *>(from), desc}, y{to, desc};
+                const TensorDesc &written) {
+  TensorDesc desc = written.dense();
+  TensorView x{const_cast<float *>(from), desc}, y{to, written};
   Status status = opCall(device, OpKind::Relu, {x}, {y}, 0, {}, stream);
   ASSERT_TRUE(status.ok()) << status.toString();
+}
+
+void recordRelu(Device &device, Stream &stream, const float *from, float *to,
+                int64_t elements) {
+  recordRelu(device, stream, from, to, TensorDesc(DType::F32, {elements}));
 }
 
 TEST(CPUDevice, KernelsOfAnotherBuildAreRefused) {
@@ -170,8 +175,9 @@ TEST(CPUGraph, ManyThreadsRunLevelByLevel) {
 }
 
 /// The threads of a new process after two independent calls on so many elements
-/// each: the kernels themselves need no helper for them.
-int threadsAfterTwoCalls(int64_t elements) {
+/// each: the kernels themselves need no helper for them. If there are `rows`,
+/// they write columns of one matrix.
+int threadsAfterTwoCalls(int64_t elements, int64_t rows = 0) {
   pid_t child = ::fork();
   if (child == 0) {
     std::vector<float> x(size_t(2 * elements)), y(x.size());
@@ -179,8 +185,13 @@ int threadsAfterTwoCalls(int64_t elements) {
     auto stream = device->createStream();
     bool isOk = (*stream)->beginCapture().ok();
     for (int64_t i : {0, 1})
-      recordRelu(*device, **stream, x.data() + i * elements,
-                 y.data() + i * elements, elements);
+      if (const int64_t width = rows > 0 ? elements / rows : 0; rows > 0)
+        recordRelu(
+            *device, **stream, x.data() + i * elements, y.data() + i * width,
+            TensorDesc::strided(DType::F32, {rows, width}, {2 * width, 1}));
+      else
+        recordRelu(*device, **stream, x.data() + i * elements,
+                   y.data() + i * elements, elements);
     auto graph = (*stream)->endCapture();
     isOk = isOk && graph.ok() && (*stream)->launch(**graph).ok();
     std::filesystem::directory_iterator threads("/proc/self/task");
@@ -194,6 +205,11 @@ int threadsAfterTwoCalls(int64_t elements) {
 TEST(CPUGraph, LargeCallsOfALevelRunSideBySide) {
   EXPECT_EQ(threadsAfterTwoCalls(16384), 2) << "128 KiB of each call";
   EXPECT_EQ(threadsAfterTwoCalls(16128), 1) << "not worth a helper";
+}
+
+TEST(CPUGraph, ColumnsOfAMatrixAreWrittenSideBySide) {
+  EXPECT_EQ(threadsAfterTwoCalls(16384, 1024), 2);
+  EXPECT_EQ(threadsAfterTwoCalls(16384, 2048), 1) << "too many rows to compare";
 }
 
 } // namespace

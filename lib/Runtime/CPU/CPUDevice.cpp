@@ -14,6 +14,7 @@
 #include "kernels/cpu/Kernels.h"
 #include "kernels/cpu/ThreadPool.h"
 #include "lib/Base/BadAlloc.h"
+#include "lib/Base/Walk.h"
 #include "lib/Runtime/CallArgs.h"
 #include "lib/Schedule/Levels.h"
 
@@ -60,13 +61,37 @@ void runCall(const ResolvedCall &call, int numThreads) {
   static_cast<const CPUCall &>(*call.deviceCall).function(args);
 }
 
+/// A view of more runs is taken as all that lies between its first and its last
+/// byte: each run is a range that calls are compared by.
+constexpr int64_t kMaxRuns = 1024;
+
+/// The bytes of a tensor. Columns of a matrix are a run a row, so that calls may
+/// write them side by side.
+void addAccesses(const TensorView &view, bool writes,
+                 std::vector<ByteAccess> &accesses) {
+  if (!view.start())
+    return;
+  const auto begin = reinterpret_cast<uintptr_t>(view.start());
+  if (view.desc.layout == Layout::Strided) {
+    const Walk walk(view.desc);
+    const int last = walk.rank - 1;
+    const int64_t run = walk.strides[last] == 1 ? walk.dims[last] : 1;
+    const int64_t runs = view.desc.elements() / run;
+    const uint64_t bytes = sizeOf(view.desc.dtype);
+    for (int64_t r = 0; r < runs && runs <= kMaxRuns; ++r) {
+      const uint64_t from = begin + uint64_t(walk.at(r * run)) * bytes;
+      accesses.push_back({from, from + uint64_t(run) * bytes, writes});
+    }
+    if (runs <= kMaxRuns)
+      return;
+  }
+  accesses.push_back({begin, begin + view.desc.spanBytes(), writes});
+}
+
 std::vector<ByteAccess> accessesOf(const ResolvedCall &call) {
   std::vector<ByteAccess> accesses;
   auto add = [&](const TensorView &view, bool writes) {
-    auto begin = reinterpret_cast<uintptr_t>(view.start());
-    uint64_t bytes = view.desc.spanBytes();
-    if (view.start())
-      accesses.push_back({begin, begin + bytes, writes});
+    addAccesses(view, writes, accesses);
   };
   for (size_t i = 0; i < call.body().numOperands; ++i)
     add(call.operand(i), false);

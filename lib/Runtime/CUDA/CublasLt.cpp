@@ -7,12 +7,15 @@
 // cuBLASLt is column-major: our c[M,N] is its D[N,M], so that its first operand
 // is our b and its second our a. The bias of a row of ours lies along its
 // columns (EPILOGUE_BIAS), and the sums over k of op(a) are its BGRADB.
-// Of several products the largest loop is a strided batch; each index of the
-// others is a call of its own with the same descriptors. Algorithms that add
+// Of several products the largest loop is a strided batch. Where there are other
+// loops, small products are one batch of addresses, which a kernel of ours writes
+// to the workspace in front; of large ones each index of the other loops is a
+// call of its own with the same descriptors. Algorithms that add
 // partial results in an order of their own are never candidates, so that the
 // same algorithm gives the same bits.
 //===----------------------------------------------------------------------===//
 
+#include "kernels/gemm/BatchPointers.h"
 #include "kernels/gemm/Product.h"
 #include "lib/Base/File.h"
 #include "lib/Runtime/CUDA/Handles.h"
@@ -24,6 +27,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace aicf {
 
@@ -88,22 +92,41 @@ struct Problem : Product {
   cublasLtEpilogue_t epilogue;
   uint64_t workspaceBytes = 0;
   uint32_t alignments[3]; ///< bytes, of a, b and c
-  Batches::Loop batch;    ///< one library call; `batches` are calls
+  /// One library call; `batches` are calls, or the matrices of its addresses.
+  Batches::Loop batch;
+  bool hasPointers = false;
+  uint64_t pointerBytes = 0; ///< in front of the library's workspace
 
-  Problem(const Product &product, const ResolvedCall &call);
+  Problem(const Product &product, const ResolvedCall &call, bool mayPoint);
   /// What a tuned choice is kept under.
   std::string key() const;
 };
 
-Problem::Problem(const Product &product, const ResolvedCall &call)
+/// Up to so many multiplications, what is in front of a call of the library
+/// costs more than the product.
+constexpr int64_t kSmallProduct = int64_t(1) << 22;
+
+Problem::Problem(const Product &product, const ResolvedCall &call,
+                 bool mayPoint)
     : Product(product), isTF32(call.row->math == Math::TF32), in(a.desc.dtype),
       out(c.desc.dtype), epilogue(epilogueOf(product)),
       workspaceBytes(call.workspace.start() ? call.workspace.desc.spanBytes()
                                             : 0),
       alignments{alignmentOf(a, batches, &Batches::Offsets::a),
                  alignmentOf(b, batches, &Batches::Offsets::b),
-                 alignmentOf(c, batches, &Batches::Offsets::c)},
-      batch(batches.takeLargest()) {}
+                 alignmentOf(c, batches, &Batches::Offsets::c)} {
+  const Batches all = batches;
+  batch = batches.takeLargest();
+  const uint64_t bytes = cuda::BatchPointers::bytesOf(all.count);
+  if (!mayPoint || batches.count == 1 || m * n * k > kSmallProduct ||
+      workspaceBytes <= bytes)
+    return;
+  hasPointers = true;
+  pointerBytes = bytes;
+  workspaceBytes -= bytes;
+  batches = all;
+  batch = {all.count, {}};
+}
 
 std::string Problem::key() const {
   std::string text = std::to_string(m) + "x" + std::to_string(n) + "x" +
@@ -117,7 +140,9 @@ std::string Problem::key() const {
   if (lda != (transA ? m : k) || ldb != (transB ? k : n) || ldc != n)
     for (int64_t pitch : {lda, ldb, ldc}) // rows with something in between
       text += "_p" + std::to_string(pitch);
-  if (batch.size > 1)
+  if (hasPointers)
+    text += "_addresses" + std::to_string(batch.size);
+  else if (batch.size > 1)
     for (int64_t number :
          {batch.size, batch.stride.a, batch.stride.b, batch.stride.c})
       text += "_b" + std::to_string(number);
@@ -147,14 +172,21 @@ struct Descriptors {
 
 StatusOr<MatrixLayout> makeLayout(const CudaApi &api, DType dtype,
                                   int64_t columns, int64_t rows, int64_t pitch,
-                                  int64_t batches, int64_t batchStride) {
+                                  const Problem &p, int64_t batchStride) {
   cublasLtMatrixLayout_t layout = nullptr;
   // Our rows are its columns.
   AICF_CUDA_TRY(api, cublasLtMatrixLayoutCreate, &layout, cudaTypeOf(dtype),
                 uint64_t(columns), uint64_t(rows), pitch);
   MatrixLayout made(api, layout);
-  auto count = int32_t(batches);
-  if (batches > 1) {
+  auto count = int32_t(p.batch.size);
+  const uint32_t addresses = CUBLASLT_BATCH_MODE_POINTER_ARRAY;
+  if (p.hasPointers) {
+    AICF_CUDA_TRY(api, cublasLtMatrixLayoutSetAttribute, layout,
+                  CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof(count));
+    AICF_CUDA_TRY(api, cublasLtMatrixLayoutSetAttribute, layout,
+                  CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, &addresses,
+                  sizeof(addresses));
+  } else if (count > 1) {
     AICF_CUDA_TRY(api, cublasLtMatrixLayoutSetAttribute, layout,
                   CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof(count));
     AICF_CUDA_TRY(api, cublasLtMatrixLayoutSetAttribute, layout,
@@ -193,15 +225,14 @@ StatusOr<Descriptors> Descriptors::create(const CudaApi &api,
                      int64_t pitch, int64_t batchStride) {
     if (isTransposed)
       std::swap(rows, columns);
-    return makeLayout(api, p.in, columns, rows, pitch, p.batch.size,
-                      batchStride);
+    return makeLayout(api, p.in, columns, rows, pitch, p, batchStride);
   };
   AICF_ASSIGN_OR_RETURN(d.a,
                         operand(p.m, p.k, p.transA, p.lda, p.batch.stride.a));
   AICF_ASSIGN_OR_RETURN(d.b,
                         operand(p.k, p.n, p.transB, p.ldb, p.batch.stride.b));
-  AICF_ASSIGN_OR_RETURN(d.c, makeLayout(api, p.out, p.n, p.m, p.ldc,
-                                        p.batch.size, p.batch.stride.c));
+  AICF_ASSIGN_OR_RETURN(
+      d.c, makeLayout(api, p.out, p.n, p.m, p.ldc, p, p.batch.stride.c));
   return d;
 }
 
@@ -209,7 +240,7 @@ StatusOr<Descriptors> Descriptors::create(const CudaApi &api,
 struct Pointers {
   const void *a, *b;
   void *c, *workspace;
-  uint64_t workspaceBytes;
+  uint64_t workspaceBytes; ///< the library's
 };
 
 /// Library calls of one product: what its descriptors do not loop over.
@@ -224,10 +255,26 @@ public:
              Pointers p, const cublasLtMatmulAlgo_t &algorithm,
              const Problem &problem)
       : api(api), handle(handle), d(std::move(d)), p(p), algorithm(algorithm),
-        calls{problem.batches, sizeOf(problem.in), sizeOf(problem.out)} {}
+        calls{problem.batches, sizeOf(problem.in), sizeOf(problem.out)} {
+    if (!problem.hasPointers)
+      return;
+    // The library's workspace comes behind the addresses.
+    auto **array = static_cast<const void **>(p.workspace);
+    addresses = cuda::planBatchPointers(
+        {static_cast<const char *>(p.a), static_cast<const char *>(p.b),
+         static_cast<char *>(p.c), calls.batches, int64_t(calls.inBytes),
+         int64_t(calls.outBytes), array});
+    this->p.a = array;
+    this->p.b = array + calls.batches.count;
+    this->p.c = array + 2 * calls.batches.count;
+    this->p.workspace = static_cast<char *>(p.workspace) + problem.pointerBytes;
+    calls.batches = Batches();
+  }
 
   Status launch(cudaStream_t stream) const override {
     const float one = 1, zero = 0;
+    if (addresses)
+      AICF_RETURN_IF_ERROR(launchPlanned(api, *addresses, stream));
     for (int64_t i = 0; i < calls.batches.count; ++i) {
       Batches::Offsets at = calls.batches.at(i);
       auto *a = static_cast<const char *>(p.a) + at.a * int64_t(calls.inBytes);
@@ -248,6 +295,7 @@ private:
   Pointers p;
   cublasLtMatmulAlgo_t algorithm;
   Calls calls;
+  std::optional<cuda::PlannedLaunch> addresses; ///< of a batch
 };
 
 class CublasLt : public Provider {
@@ -262,6 +310,9 @@ public:
   prepare(const ResolvedCall &call, const PrepareContext &context) override;
 
 private:
+  StatusOr<std::shared_ptr<const CUDACall>>
+  prepareProblem(const Problem &p, const ResolvedCall &call,
+                 const PrepareContext &context);
   StatusOr<std::vector<cublasLtMatmulAlgo_t>>
   candidates(const Problem &p, const Descriptors &d, int wanted);
   StatusOr<cublasLtMatmulAlgo_t> choose(const Problem &p, const Descriptors &d,
@@ -368,7 +419,8 @@ StatusOr<size_t> CublasLt::fastest(const Problem &p,
       DeviceMemory geluOperand,
       makeDeviceMemory(api, p.geluOperand.start() ? bytesC : 1));
   AICF_ASSIGN_OR_RETURN(DeviceMemory workspace,
-                        makeDeviceMemory(api, p.workspaceBytes + 1));
+                        makeDeviceMemory(api, p.pointerBytes +
+                                                  p.workspaceBytes + 1));
   AICF_ASSIGN_OR_RETURN(StreamHandle stream, makeStream(api));
   for (auto [memory, bytes] :
        {std::pair(a.get(), bytesA), std::pair(b.get(), bytesB)})
@@ -444,7 +496,21 @@ CublasLt::prepare(const ResolvedCall &call, const PrepareContext &context) {
   if (!handle)
     return makeError(StatusCode::NotImplemented, call.row->kid,
                      " needs cuBLASLt: ", api.cublasLtProblem);
-  Problem p(read(call.launchArgs()), call);
+  const Product product = read(call.launchArgs());
+  Problem p(product, call, /*mayPoint=*/true);
+  if (p.hasPointers) {
+    StatusOr<std::shared_ptr<const CUDACall>> made =
+        prepareProblem(p, call, context);
+    if (made.ok() || made.status().code() != StatusCode::NotImplemented)
+      return made;
+    p = Problem(product, call, /*mayPoint=*/false); // an older library
+  }
+  return prepareProblem(p, call, context);
+}
+
+StatusOr<std::shared_ptr<const CUDACall>>
+CublasLt::prepareProblem(const Problem &p, const ResolvedCall &call,
+                         const PrepareContext &context) {
   AICF_ASSIGN_OR_RETURN(Descriptors d, Descriptors::create(api, p));
   // The library is not told, and may load 16 bytes at a time.
   for (auto [what, pointer] :

@@ -18,15 +18,8 @@ public:
       : api(api), plan(std::move(plan)) {}
 
   Status launch(cudaStream_t stream) const override {
-    for (const cuda::PlannedLaunch &l : plan) {
-      cudaLaunchConfig_t config{};
-      config.gridDim = dim3(l.grid[0], l.grid[1], l.grid[2]);
-      config.blockDim = dim3(l.block[0], l.block[1], l.block[2]);
-      config.dynamicSmemBytes = l.sharedBytes;
-      config.stream = stream;
-      void *parameters[] = {const_cast<uint64_t *>(l.params.data())};
-      AICF_CUDA_TRY(api, cudaLaunchKernelExC, &config, l.function, parameters);
-    }
+    for (const cuda::PlannedLaunch &l : plan)
+      AICF_RETURN_IF_ERROR(launchPlanned(api, l, stream));
     return {};
   }
   std::vector<const void *> functions() const override {
@@ -54,6 +47,18 @@ public:
 };
 
 } // namespace
+
+Status launchPlanned(const CudaApi &api, const cuda::PlannedLaunch &launch,
+                     cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(launch.grid[0], launch.grid[1], launch.grid[2]);
+  config.blockDim = dim3(launch.block[0], launch.block[1], launch.block[2]);
+  config.dynamicSmemBytes = launch.sharedBytes;
+  config.stream = stream;
+  void *parameters[] = {const_cast<uint64_t *>(launch.params.data())};
+  AICF_CUDA_TRY(api, cudaLaunchKernelExC, &config, launch.function, parameters);
+  return {};
+}
 
 std::unique_ptr<Provider> makeOwnKernels() {
   return std::make_unique<OwnKernels>();

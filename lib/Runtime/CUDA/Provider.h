@@ -48,6 +48,10 @@ public:
   prepare(const ResolvedCall &call, const PrepareContext &context) = 0;
 };
 
+/// Puts one launch of a kernel of ours on a stream.
+Status launchPlanned(const CudaApi &api, const cuda::PlannedLaunch &launch,
+                     cudaStream_t stream);
+
 /// Launches what the planners of kernels/ say.
 std::unique_ptr<Provider> makeOwnKernels();
 /// Matrix products; without the library its calls are NotImplemented. The

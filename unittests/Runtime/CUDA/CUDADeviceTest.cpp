@@ -865,6 +865,59 @@ TEST_F(CublasLt, IsToldTheMatricesAsTheyAreStored) {
             (Numbers{CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F}));
 }
 
+/// Heads of attention lie side by side in a token, so that no stride leads from
+/// each matrix to the next one. A kernel of ours writes the addresses to the
+/// workspace, in front of the library's.
+TEST_F(CublasLt, TakesTheAddressesOfSmallMatricesInNestedBatches) {
+  take("batched_gemm NN");
+  auto nest = [&](int64_t m, int64_t n, int64_t k) {
+    ins[0].desc = TensorDesc::strided(DType::BF16, {2, 3, m, k},
+                                      {m * k, 2 * m * k, k, 1});
+    ins[1].desc = TensorDesc(DType::BF16, {2, 3, k, n});
+    outs[0].desc = TensorDesc(DType::BF16, {2, 3, m, n});
+  };
+  auto runs = [&] {
+    fakeLibrary().runs = 0;
+    return run("batched_gemm_bf16_lt_v0").runs;
+  };
+  nest(8, 16, 7);
+  EXPECT_EQ(runs(), 2u) << "without a workspace, a run for each outer index";
+  workspace = {memory + (1 << 15), TensorDesc(DType::F32, {256})};
+  uint64_t before = fakeKernelsRun();
+  EXPECT_EQ(runs(), 1u);
+  EXPECT_EQ(fakeKernelsRun() - before, 2u) << "ours and the library's";
+  FakeLibrary told = fakeLibrary();
+  for (const FakeLibrary::Object &matrix : told.matrices)
+    EXPECT_EQ(matrix.attributes,
+              (Attributes{{CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, 6},
+                          {CUBLASLT_MATRIX_LAYOUT_BATCH_MODE,
+                           CUBLASLT_BATCH_MODE_POINTER_ARRAY}}));
+  EXPECT_EQ(told.workspaceBytes, 1024u - 256u) << "18 addresses, rounded up";
+  tune(Tuning::Fast); // on memory of its own
+  take("batched_gemm NN");
+  nest(8, 16, 7);
+  workspace = {memory + (1 << 15), TensorDesc(DType::F32, {256})};
+  runs();
+  EXPECT_EQ(runs(), 1u);
+  use(makeDevice());
+  take("batched_gemm NN");
+  workspace = {memory + (1 << 15), TensorDesc(DType::F32, {64})};
+  nest(8, 16, 7);
+  EXPECT_EQ(runs(), 2u) << "no room for the library behind the addresses";
+  workspace = {memory + (1 << 15), TensorDesc(DType::F32, {256})};
+  fakeLibrary().takesAddresses = false;
+  EXPECT_EQ(runs(), 2u) << "a library that has no such batches";
+  EXPECT_EQ(fakeLibrary().workspaceBytes, 1024u);
+  fakeLibrary().takesAddresses = true;
+  // Nothing looks at these addresses.
+  for (size_t i = 0; i < 3; ++i) {
+    TensorView &view = i < 2 ? ins[i] : outs[0];
+    view = {memory + ((i + 1) << 26), view.desc};
+  }
+  nest(256, 256, 65);
+  EXPECT_EQ(runs(), 2u) << "large products are worth runs of their own";
+}
+
 TEST_F(CublasLt, IsToldOnlyWhatAProductHas) {
   Attributes expected = {{CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_N},
                          {CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N}};

@@ -493,11 +493,15 @@ void addLibrary(CudaApi &api) {
         return CUBLAS_STATUS_SUCCESS;
       };
   api.cublasLtMatmulAlgoGetHeuristic =
-      [](cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
+      [](cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t a,
          cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
          cublasLtMatmulPreference_t, int wanted,
          cublasLtMatmulHeuristicResult_t *results, int *count) {
         AICF_LOCKED;
+        const LibraryObject *first = objectOf(a);
+        if (first && first->attributes.count(CUBLASLT_MATRIX_LAYOUT_BATCH_MODE) &&
+            !w.library.takesAddresses)
+          return CUBLAS_STATUS_NOT_SUPPORTED;
         w.library.wanted.push_back(wanted);
         if (w.library.offered != CUBLAS_STATUS_SUCCESS)
           return w.library.offered;

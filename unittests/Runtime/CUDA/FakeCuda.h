@@ -56,6 +56,7 @@ struct FakeLibrary {
   cublasStatus_t offered = CUBLAS_STATUS_SUCCESS;
   cublasStatus_t checked = CUBLAS_STATUS_SUCCESS;
   uint64_t checkedWorkspace = 0;
+  bool takesAddresses = true; ///< offers algorithms for batches of addresses
 
   std::vector<int> wanted; ///< of each question for algorithms
   uint64_t runs = 0;       ///< products

@@ -5,7 +5,7 @@
 microseconds of a step, for a residual MLP of 24 layers and an MLP-Mixer.
 
     PYTHONPATH=build/python python3 benchmarks/recompute.py [--device cuda]
-        [--precision tf32] [--rounds 15]
+        [--precision tf32] [--rounds 15] [--repeat 20]
 
 Variants: everything is kept; --recompute-rate 4 (one op, masks) and 12 (chains of ops);
 nn.Recompute around each block. All get the same weights and data, and have to end with
@@ -91,9 +91,27 @@ def make(build, variant, args):
     random = np.random.default_rng(0)
     given = (random.standard_normal(shape).astype(np.float32),
              random.integers(0, 10, shape[:1]).astype(np.int32))
-    losses = [float(np.array(step(*given))) for _ in range(3)]
-    bits = b"".join(v.tobytes() for v in step.state_dict().values())
-    return step, entry["temp_bytes"], len(lowered.plan.costs()), (losses, bits)
+    result = {"loss %d" % i: np.array(step(*given)).tobytes() for i in range(3)}
+    result.update((n, v.tobytes()) for n, v in step.state_dict().items())
+    return step, entry["temp_bytes"], len(lowered.plan.costs()), result
+
+
+def compare(result, expected):
+    """Says whether two programs trained alike, or what differs first."""
+    differing = [name for name in expected if result[name] != expected[name]]
+    if not differing:
+        return "same bits"
+    return "OTHER BITS: %d of %d, %s" % (len(differing), len(expected),
+                                         ", ".join(differing[:4]))
+
+
+def repeat(name, args):
+    """Makes and trains each variant again and again: the bits must not change."""
+    expected = make(MODELS[name], "kept", args)[3]
+    for i in range(args.repeat):
+        for variant in VARIANTS:
+            print(name, variant, i, compare(make(MODELS[name], variant, args)[3],
+                                            expected), flush=True)
 
 
 def window(step, n):
@@ -114,7 +132,7 @@ def measure(name, args):
     base = statistics.median(times["kept"])
     for variant, (_, temps, calls, result) in made.items():
         low, middle, high = statistics.quantiles(times[variant], n=4)
-        same = "same bits" if result == made["kept"][3] else "OTHER BITS"
+        same = compare(result, made["kept"][3])
         print("| %s | %s | %.1f | %.2f | %d | %.1f (%.1f .. %.1f) | %.3f | %s |" % (
             name, variant, temps / 2**20, temps / made["kept"][1], calls, middle, low,
             high, middle / base, same), flush=True)
@@ -126,7 +144,13 @@ def main():
     parser.add_argument("--precision", default="f32")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--scale", type=int, default=1, help="of width and batch")
+    parser.add_argument("--repeat", type=int, default=0,
+                        help="compare bits so often, and time nothing")
     args = parser.parse_args()
+    if args.repeat:
+        for name in MODELS:
+            repeat(name, args)
+        return
     print("| model | variant | temps MiB | ratio | calls | us a step | ratio | |\n"
           "|---|---|---|---|---|---|---|---|", flush=True)
     for name in MODELS:

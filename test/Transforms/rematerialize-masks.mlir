@@ -102,3 +102,20 @@ func.func @no_mask(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"},
   %b = aicf.relu_bwd %ks, %a : tensor<4x4xf32>, tensor<4x4xf32>
   return %y, %a, %b : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
 }
+
+// -----
+
+// The other side is made behind the reader.
+// CHECK-LABEL: @late
+// CHECK: %[[H:.*]] = aicf.linear
+// CHECK: %[[S:.*]] = aicf.save %[[H]]
+// CHECK: aicf.relu_bwd %arg1, %[[S]]
+func.func @late(%W: tensor<4x4xf32> {aicf.role = "param", aicf.name = "W"},
+                %d: tensor<4x4xf32> {aicf.role = "input", aicf.name = "d"})
+    -> (tensor<4x4xf32> {aicf.name = "a"}, tensor<4x4xf32> {aicf.name = "r"}) {
+  %h = aicf.linear %d, %W : tensor<4x4xf32>, tensor<4x4xf32>
+  %s = aicf.save %h : tensor<4x4xf32>
+  %a = aicf.relu_bwd %d, %s : tensor<4x4xf32>, tensor<4x4xf32>
+  %r = aicf.relu %h : tensor<4x4xf32>
+  return %a, %r : tensor<4x4xf32>, tensor<4x4xf32>
+}

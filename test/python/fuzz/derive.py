@@ -168,6 +168,20 @@ def loss_of(b, x, net):
     return b.op(kind, [x, target], [((), x.dtype)])
 
 
+def mark(b):
+    """Single ops, or blocks of neighbours, are computed again."""
+    ops = b.entry.ops
+    if b.chance(0.5):
+        for op in ops:
+            if b.chance(0.2):
+                op.attrs["aicf.recompute"] = True
+        return
+    for block in range(b.rng.randrange(4)):
+        begin = b.rng.randrange(len(ops))
+        for op in ops[begin:begin + b.rng.randrange(1, 12)]:
+            op.attrs["aicf.recompute"] = '"block%d"' % block
+
+
 def generate_forward(seed, dtype="f64"):
     """A program of one entry whose result "loss" is minimised. What is not reached
     by the loss is dropped."""
@@ -192,9 +206,7 @@ def generate_forward(seed, dtype="f64"):
     b.entry.results = [Result(loss, name="loss", minimize=True), *counts]
     program.entries = [b.entry]
     b.entry.drop_dead_code()
-    for op in b.entry.ops:
-        if b.chance(0.2):
-            op.attrs["aicf.recompute"] = True
+    mark(b)
     reached = varied_params(b.entry, loss)
     for a in b.entry.arguments:
         if a.role == "param" and (a.value not in reached or

@@ -73,7 +73,8 @@ class Judge:
         """The plan of a forward function, by flags that its seed says."""
         model = self.path(".mlir")
         model.write_text(program.text())
-        flags = [["--opt-level=0"], ["--streams=2"], []][program.seed % 3]
+        flags = [["--opt-level=0"], ["--streams=2"], [],
+                 ["--recompute-rate=1e9"]][program.seed % 4]
         return self.compile(model, *flags)
 
     def there_and_back(self, plan):
@@ -227,6 +228,7 @@ OPTIONS = [  # (flags of aicf-compile, flags of aicf-run): the same bits
     (["--streams=2"], []),
     (["--streams=3"], ["--executor", "graph"]),
     (["--keep=grad"], []),
+    (["--recompute-rate=1e9"], []),
     (["--keep=all", "--streams=2"], []),
     ([], ["--executor", "graph"]),
     ([], ["--poison", "--canary"]),

@@ -165,8 +165,8 @@ def op_text(op):
     body += "".join(" %s %%%s" % (k, v.ssa) for k, v in named)
     if attrs:
         body += " {%s}" % ", ".join(
-            k if k == "aicf.recompute" else "%s = %s" % (k, attr_text(v))
-            for k, v in attrs.items())
+            k if k == "aicf.recompute" and v is True else "%s = %s" % (
+                k, attr_text(v)) for k, v in attrs.items())
     types = ", ".join(v.type for v in plain)
     types += "".join(" %s %s" % (k, v.type) for k, v in named)
     return "  %s = aicf.%s %s : %s" % (

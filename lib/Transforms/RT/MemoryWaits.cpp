@@ -13,6 +13,7 @@
 #include "lib/Transforms/RT/CallUses.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 
 using namespace mlir;
@@ -43,17 +44,18 @@ public:
 
 private:
   uint64_t serialPeak() const;
-  bool isFree(const Life &life, uint32_t call) const;
-  void release(uint32_t call);
-  bool waitForOne(uint32_t call);
+  bool isFree(const Life &life) const;
+  void releaseHeld();
   void wait(uint32_t call, uint32_t earlier);
 
   ArrayRef<uint32_t> streams;
-  std::vector<Life> lives; ///< by their first calls
+  std::vector<Life> lives;
   Dependences &dependences;
   std::map<uint32_t, uint32_t> seen; ///< by stream: what stream 0 waited for
-  std::vector<const Life *> alive;
-  uint64_t bytes = 0; ///< of `alive`
+  /// Lives whose last call has passed, the oldest first: whether they are free
+  /// is asked where it matters.
+  std::deque<const Life *> held;
+  uint64_t bytes = 0; ///< of lives that have begun and were not released
 };
 } // namespace
 
@@ -69,26 +71,26 @@ uint64_t MemoryWaits::serialPeak() const {
   return uint64_t(peak);
 }
 
-/// Whether `call`, on stream 0, comes behind all accesses.
-bool MemoryWaits::isFree(const Life &life, uint32_t call) const {
+/// Whether stream 0 comes behind all accesses of a life that has passed.
+bool MemoryWaits::isFree(const Life &life) const {
   return llvm::all_of(life.last, [&](auto access) {
     auto [stream, last] = access;
-    if (stream == 0)
-      return last < call;
     auto it = seen.find(stream);
-    return it != seen.end() && last <= it->second;
+    return stream == 0 || (it != seen.end() && last <= it->second);
   });
 }
 
-void MemoryWaits::release(uint32_t call) {
-  llvm::erase_if(alive, [&](const Life *life) {
-    if (!isFree(*life, call))
+void MemoryWaits::releaseHeld() {
+  auto isReleased = [&](const Life *life) {
+    if (!isFree(*life))
       return false;
     bytes -= life->bytes;
     return true;
-  });
+  };
+  held.erase(std::remove_if(held.begin(), held.end(), isReleased), held.end());
 }
 
+/// `call`, on stream 0, comes behind a side call.
 void MemoryWaits::wait(uint32_t call, uint32_t earlier) {
   auto [it, isNew] = seen.try_emplace(streams[earlier], earlier);
   if (!isNew && it->second >= earlier)
@@ -97,39 +99,32 @@ void MemoryWaits::wait(uint32_t call, uint32_t earlier) {
   dependences[call].push_back(earlier);
 }
 
-/// Waits for the oldest storage that nobody but side streams may still read;
-/// false if there is none.
-bool MemoryWaits::waitForOne(uint32_t call) {
-  const Life *oldest = nullptr;
-  for (const Life *life : alive)
-    if (life->lastCall() < call &&
-        (!oldest || life->lastCall() < oldest->lastCall()))
-      oldest = life;
-  if (!oldest)
-    return false;
-  for (auto [stream, last] : oldest->last)
-    if (stream != 0)
-      wait(call, last);
-  release(call);
-  return true;
-}
-
 void MemoryWaits::run(uint64_t freeBytes) {
-  uint64_t peak = serialPeak();
-  uint64_t limit = std::max(freeBytes, peak + peak / 16);
-  size_t next = 0;
+  const uint64_t peak = serialPeak();
+  const uint64_t limit = std::max(freeBytes, peak + peak / 16);
+  std::vector<SmallVector<const Life *, 1>> begins(streams.size()),
+      ends(streams.size());
+  for (const Life &life : lives) {
+    begins[life.first].push_back(&life);
+    ends[life.lastCall()].push_back(&life);
+  }
   for (uint32_t call = 0; call < streams.size(); ++call) {
-    for (; next < lives.size() && lives[next].first == call; ++next) {
-      alive.push_back(&lives[next]);
-      bytes += lives[next].bytes;
-    }
+    for (const Life *life : begins[call])
+      bytes += life->bytes;
+    if (call > 0)
+      held.insert(held.end(), ends[call - 1].begin(), ends[call - 1].end());
     if (streams[call] != 0)
       continue;
     for (uint32_t earlier : SmallVector<uint32_t>(dependences[call]))
       if (streams[earlier] != 0)
         wait(call, earlier);
-    release(call);
-    while (bytes > limit && waitForOne(call)) {
+    if (bytes > limit)
+      releaseHeld();
+    while (bytes > limit && !held.empty()) {
+      for (auto [stream, last] : held.front()->last)
+        if (stream != 0)
+          wait(call, last);
+      releaseHeld();
     }
   }
 }
@@ -157,9 +152,7 @@ void aicf::rt::addMemoryWaits(const CallList &list, const StoragePlan &storages,
   std::vector<Life> lives;
   for (const Storage &storage : storages.getStorages())
     if (storage.kind == Storage::Kind::Temp)
-      lives.push_back(lifeOf(storage, list, streams));
-  llvm::stable_sort(lives, [](const Life &a, const Life &b) {
-    return a.first < b.first;
-  });
+      if (Life life = lifeOf(storage, list, streams); !life.last.empty())
+        lives.push_back(std::move(life));
   MemoryWaits(streams, std::move(lives), dependences).run(freeBytes);
 }

@@ -135,6 +135,13 @@ void Rematerializer::run() {
 namespace {
 struct Rematerialize : aicf::impl::RematerializeBase<Rematerialize> {
   using RematerializeBase::RematerializeBase;
+  LogicalResult initialize(MLIRContext *context) override {
+    if (rate >= 0 && callBytes >= 0) // a NaN is neither
+      return success();
+    return emitError(UnknownLoc::get(context))
+           << "rate is " << rate << " and call-bytes is " << int64_t(callBytes)
+           << ", expected numbers >= 0";
+  }
   void runOnOperation() override {
     func::FuncOp func = getOperation();
     if (!isEntry(func))
@@ -146,11 +153,6 @@ struct Rematerialize : aicf::impl::RematerializeBase<Rematerialize> {
         op.emitOpError() << "has 'aicf.recompute', but is not pure";
         return signalPassFailure();
       }
-    if (!(rate >= 0) || callBytes < 0) {
-      func.emitError() << "rate is " << rate << " and call-bytes is "
-                       << int64_t(callBytes) << ", expected numbers >= 0";
-      return signalPassFailure();
-    }
     RecomputeCosts costs;
     costs.rate = rate;
     costs.callBytes = callBytes;

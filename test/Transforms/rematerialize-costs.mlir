@@ -99,3 +99,28 @@ func.func @returned(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
   %b = aicf.mul %d, %ts : tensor<4xf32>, tensor<4xf32>
   return %y, %ts, %a, %b : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A value that another one is computed from stays, though it could be computed again.
+// CHECK-LABEL: @source
+// CHECK: %[[X:.*]] = aicf.exp %arg0
+// CHECK-NEXT: %[[S:.*]] = aicf.save %[[X]]
+// CHECK-NOT: aicf.save
+// CHECK: aicf.mul %arg1, %[[S]]
+// CHECK-NEXT: %[[A:.*]] = aicf.cast %[[S]] to f64
+// CHECK-NEXT: aicf.mul %arg2, %[[A]]
+func.func @source(%z: tensor<4xf32> {aicf.role = "input", aicf.name = "z"},
+                  %d: tensor<4xf32> {aicf.role = "input", aicf.name = "d"},
+                  %e: tensor<4xf64> {aicf.role = "input", aicf.name = "e"})
+    -> (tensor<4xf64> {aicf.name = "y"}, tensor<4xf32> {aicf.name = "a"},
+        tensor<4xf64> {aicf.name = "b"}) {
+  %x = aicf.exp %z : tensor<4xf32>
+  %xs = aicf.save %x : tensor<4xf32>
+  %c = aicf.cast %x to f64 : tensor<4xf32>
+  %cs = aicf.save %c : tensor<4xf64>
+  %y = aicf.exp %c : tensor<4xf64>
+  %a = aicf.mul %d, %xs : tensor<4xf32>, tensor<4xf32>
+  %b = aicf.mul %e, %cs : tensor<4xf64>, tensor<4xf64>
+  return %y, %a, %b : tensor<4xf64>, tensor<4xf32>, tensor<4xf64>
+}

@@ -105,7 +105,7 @@ func.func @no_mask(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"},
 
 // -----
 
-// The other side is made behind the reader.
+// What makes the other side stands behind the reader, and reads the value, too.
 // CHECK-LABEL: @late
 // CHECK: %[[H:.*]] = aicf.linear
 // CHECK: %[[S:.*]] = aicf.save %[[H]]

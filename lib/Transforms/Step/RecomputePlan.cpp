@@ -107,8 +107,8 @@ Value RecomputePlan::otherSide(Value value, OpOperand &reader) const {
   if (op.comparesAlike(maker) && isKept(maker->getOperand(0)))
     return maker->getOperand(0);
   for (Operation *user : value.getUsers())
-    if (op.comparesAlike(user) && isKept(user->getResult(0)) &&
-        kept.placeOf(user) < kept.placeOf(op))
+    // One behind the reader is a reader as well, which reads the value itself.
+    if (op.comparesAlike(user) && isKept(user->getResult(0)))
       return user->getResult(0);
   return {};
 }

@@ -97,8 +97,9 @@ defm AICF_Hardtanh : ComparingOps<HardtanhPrimitive, HardtanhBwdPrimitive, [{
       ::llvm::cast<HardtanhOp>(function).getMax() == getMax() &&
       isExactIn(getMin(), getX().getType()) &&
       isExactIn(getMax(), getX().getType())}], [{
-      LogicalAndOp::create(b, loc, GreaterScalarOp::create(b, loc, x, getMin()),
-                           LessScalarOp::create(b, loc, x, getMax()))}]>;
+      ::mlir::Value isAbove = GreaterScalarOp::create(b, loc, x, getMin());
+      ::mlir::Value isBelow = LessScalarOp::create(b, loc, x, getMax());
+      return LogicalAndOp::create(b, loc, isAbove, isBelow);}]>;
 
 def HardswishPrimitive : PointwiseFunction<"hardswish", 131, "activation",
     (mulf $x, (divf (minf (maxf (addf $x, 3), 0), 6), 6))> {

@@ -279,8 +279,9 @@ def AICF_ClampOp : AICF_OpOf<ClampPrimitive> {
   }];
 }
 def AICF_ClampBwdOp : AICF_ComparingOpOf<ClampBwdPrimitive, "X", "", [{
-    LogicalAndOp::create(b, loc, GreaterEqualScalarOp::create(b, loc, x, getMin()),
-                         LessEqualScalarOp::create(b, loc, x, getMax()))}]>;
+    ::mlir::Value isAbove = GreaterEqualScalarOp::create(b, loc, x, getMin());
+    ::mlir::Value isBelow = LessEqualScalarOp::create(b, loc, x, getMax());
+    return LogicalAndOp::create(b, loc, isAbove, isBelow);}]>;
 
 def AddScalarPrimitive : NumberFunction<"add_scalar", 99, (addf $x, $value),
                                         "ADDS"> {

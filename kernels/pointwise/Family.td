@@ -259,7 +259,7 @@ def AICF_ReluOp : AICF_OpOf<ReluPrimitive> {
 }
 def AICF_ReluBwdOp : AICF_ComparingOpOf<ReluBwdPrimitive, "Saved",
     "::llvm::isa<ReluOp>(function)",
-    "GreaterScalarOp::create(b, loc, x, ::llvm::APFloat(0.0))">;
+    "return GreaterScalarOp::create(b, loc, x, ::llvm::APFloat(0.0));">;
 
 def AICF_AddOp : AICF_OpOf<AddPrimitive, "add", [Commutative]> {
   let gradient = "g.passOn(getC(), getA()); g.passOn(getC(), getB());";

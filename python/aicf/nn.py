@@ -432,10 +432,7 @@ class Recompute(Module):
         self.block = _check_module(block)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        trace = active_trace()
-        if trace is None:
-            return self.block.forward(*args, **kwargs)
-        with trace.recomputed():
+        with current_trace("nn.Recompute").recomputed():
             return self.block.forward(*args, **kwargs)
 
     def _named_modules(self, prefix: str,

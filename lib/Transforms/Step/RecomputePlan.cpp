@@ -23,7 +23,8 @@ using namespace aicf::step;
 /// The most ops, views aside, that compute one value again.
 static constexpr size_t kMaxOps = 16;
 
-int64_t aicf::step::bytesOf(Value value) {
+/// Returns the bytes of a tensor; an i1 is a byte.
+static int64_t tensorBytes(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape() || !toDType(type.getElementType()))
     return 0; // of another dialect
@@ -38,7 +39,7 @@ RecomputePlan::RecomputePlan(func::FuncOp func, const RecomputeCosts &costs)
     if (!dropped.contains(value))
       bySize.push_back(value);
   llvm::stable_sort(bySize,
-                    [](Value a, Value b) { return bytesOf(a) > bytesOf(b); });
+                    [](Value a, Value b) { return tensorBytes(a) > tensorBytes(b); });
   for (Value value : bySize)
     choose(value);
   sortByReaders(taken);
@@ -75,7 +76,7 @@ void RecomputePlan::chooseMarked() {
     choice.value = value;
     choice.readers = readers;
     choice.isMarked = true;
-    choice.sparedBytes = bytesOf(value);
+    choice.sparedBytes = tensorBytes(value);
     marked.push_back(std::move(choice));
   }
   sortByReaders(marked); // who comes first has the ops that all share
@@ -118,9 +119,9 @@ int64_t RecomputePlan::movedBy(Operation *op) const {
     return 0;
   int64_t bytes = costs.callBytes;
   for (Value operand : op->getOperands())
-    bytes += bytesOf(operand);
+    bytes += tensorBytes(operand);
   for (Value result : op->getResults())
-    bytes += bytesOf(result);
+    bytes += tensorBytes(result);
   return bytes;
 }
 
@@ -147,7 +148,7 @@ std::optional<Cone> RecomputePlan::coneOf(Value value) const {
         cone.sources.insert(operand);
       else if (isView(maker) || isDropped ||
                (isCheap(maker) &&
-                movedBy(maker) <= costs.rate * double(bytesOf(operand))))
+                movedBy(maker) <= costs.rate * double(tensorBytes(operand))))
         open.push_back(maker);
       else
         cone.sources.insert(operand); // kept from now on
@@ -160,7 +161,7 @@ std::optional<Cone> RecomputePlan::coneOf(Value value) const {
 std::optional<Choice> RecomputePlan::switched(Value value) const {
   Choice choice;
   choice.value = value;
-  choice.sparedBytes = bytesOf(value);
+  choice.sparedBytes = tensorBytes(value);
   for (OpOperand *reader : kept.readersOf(value))
     if (Value other = otherSide(value, *reader))
       choice.switched.push_back({reader, other});
@@ -177,17 +178,15 @@ std::optional<Choice> RecomputePlan::masked(const Choice &base) const {
   Block scratch;
   OpBuilder builder(base.value.getContext());
   builder.setInsertionPointToEnd(&scratch);
-  Value mask;
   for (OpOperand *reader : choice.readers) {
     auto op = dyn_cast<ComparingOpInterface>(reader->getOwner());
     if (!op || &op.getComparedOperand() != reader)
       return std::nullopt;
-    mask = op.buildMask(builder, choice.value);
+    Value mask = op.buildMask(builder, choice.value);
     if (!mask)
       return std::nullopt;
-    int64_t unread = bytesOf(choice.value) - bytesOf(mask);
-    choice.sparedBytes -= bytesOf(mask);
-    choice.movedBytes -= unread;
+    choice.sparedBytes -= tensorBytes(mask);
+    choice.movedBytes -= tensorBytes(choice.value) - tensorBytes(mask); // not read
   }
   for (Operation &op : scratch)
     choice.movedBytes += movedBy(&op);
@@ -202,7 +201,7 @@ std::optional<Choice> RecomputePlan::again(const Choice &base) const {
   choice.again = std::move(*cone);
   for (Value source : choice.again.sources)
     if (!isKept(source))
-      choice.sparedBytes -= bytesOf(source);
+      choice.sparedBytes -= tensorBytes(source);
   for (Operation *op : choice.again.ops)
     choice.movedBytes += movedBy(op);
   return choice;
@@ -213,7 +212,7 @@ void RecomputePlan::choose(Value value) {
     return;
   Choice base;
   base.value = value;
-  base.sparedBytes = bytesOf(value);
+  base.sparedBytes = tensorBytes(value);
   base.readers = SmallVector<OpOperand *>(kept.readersOf(value));
   std::optional<Choice> best;
   for (std::optional<Choice> choice :

@@ -72,9 +72,6 @@ private:
   std::vector<Choice> taken;
 };
 
-/// Bytes of a tensor, an i1 taken as a byte.
-int64_t bytesOf(Value value);
-
 } // namespace aicf::step
 
 #endif // AICF_LIB_TRANSFORMS_STEP_RECOMPUTEPLAN_H

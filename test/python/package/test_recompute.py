@@ -104,6 +104,12 @@ def test_blocks_keep_what_they_read_and_return(device, streams, rows):
     assert products[0] == products[1] + 8
 
 
+def test_casts_of_a_block_are_not_kept_either():
+    kept = [saved_bytes(traced(Deep(wrap)).lower("cpu", "bf16"))
+            for wrap in (nn.Recompute, plain)]
+    assert kept[0] < 0.2 * kept[1]
+
+
 def test_rates_trade_bytes_for_time():
     lowered = [traced(Deep()).lower("cpu", recompute_rate=rate)
                for rate in (0, 9, 30)]
@@ -169,6 +175,8 @@ def test_the_marks_of_a_trace():
     assert_same(train(Twice()), train(Twice(), recompute_rate=30))
     with pytest.raises(TypeError, match="nn.Module"):
         nn.Recompute(ops.relu)
+    with pytest.raises(aicf.TraceError, match="nn.Recompute outside a trace"):
+        nn.Recompute(nn.Identity())(1)
     with pytest.raises(ValueError, match="boom"):
         traced(nn.Recompute(Failing()))
     assert "recompute" not in traced(Deep(depth=1)).as_text()

@@ -193,8 +193,8 @@ class AICF_OpOf<Primitive record, string mnemonic = record.kindName,
 
 /// The derivative of a pointwise function that only compares the operand `compared`.
 ///   alike   an expression for comparesAlike(function); "" is false
-///   mask    an expression for buildMask(b, x), in which `loc` is the op's location; ""
-///           is null
+///   mask    the statements of buildMask(b, x), in which `loc` is the op's location; ""
+///           returns null. Each op is a statement of its own: C++ does not order arguments
 class AICF_ComparingOpOf<Primitive record, string compared, code alike = "",
                          code mask = "">
     : AICF_OpOf<record, record.kindName,
@@ -212,7 +212,7 @@ class AICF_ComparingOpOf<Primitive record, string compared, code alike = "",
   }]) # !if(!empty(mask), "", [{
     ::mlir::Value $cppClass::buildMask(::mlir::OpBuilder &b, ::mlir::Value x) {
       ::mlir::Location loc = getLoc();
-      return }] # mask # [{;
+      }] # mask # [{
     }
   }]);
 }

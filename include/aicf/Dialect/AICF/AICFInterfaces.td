@@ -77,12 +77,13 @@ def ComparingOpInterface : OpInterface<"ComparingOpInterface"> {
                     "::mlir::OpOperand &", "getComparedOperand">,
     InterfaceMethod<"Returns whether `function` is the function whose derivative the op is, "
                     "and its operand and its result compare alike. If an op answers true "
-                    "without need, its gradient is wrong.",
+                    "where they do not, its gradient is wrong.",
                     "bool", "comparesAlike", (ins "::mlir::Operation *":$function), "",
                     "return false;">,
     InterfaceMethod<"Returns the i1 tensor that is true where the op passes dy on, and adds "
                     "the ops that compute it from `compared`. Elsewhere the result of the "
-                    "op is 0. Returns null if the op computes something else there.",
+                    "op is 0. dy is its first operand. Returns null if the op computes "
+                    "something else there.",
                     "::mlir::Value", "buildMask",
                     (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$compared), "",
                     "return {};">

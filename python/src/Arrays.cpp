@@ -27,6 +27,15 @@ std::shared_ptr<DeviceHandle> DeviceHandle::make(std::shared_ptr<Device> device,
   return handle;
 }
 
+std::shared_ptr<ExecutorHandle> ExecutorHandle::make() {
+  return {new ExecutorHandle, [](ExecutorHandle *handle) noexcept {
+            if (!nb::is_alive())
+              return; // bound arrays went with the interpreter
+            nb::gil_scoped_acquire acquire;
+            delete handle;
+          }};
+}
+
 void MemoryPool::clear() {
   std::lock_guard<std::mutex> lock(mutex);
   for (auto &[bytes, blocks] : idle)

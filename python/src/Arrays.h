@@ -71,8 +71,13 @@ struct Owner {
   nb::ndarray<nb::ro> view;
 };
 
-/// An executor, and whatever must live as long.
-struct ExecutorHandle {
+/// An executor, and whatever must live as long. Python's arguments share its one
+/// count of owners (enable_shared_from_this): a count for each call would end
+/// with the call, and whoever keeps a weak_ptr would lose it then.
+struct ExecutorHandle : std::enable_shared_from_this<ExecutorHandle> {
+  /// The last owner may be an array that a thread without the GIL drops.
+  static std::shared_ptr<ExecutorHandle> make();
+
   std::shared_ptr<DeviceHandle> device;
   std::shared_ptr<MemoryPool> pool;
   /// Bound tensors: the arrays whose memory they are. They outlive the

@@ -27,7 +27,7 @@ using SharedPlan = std::shared_ptr<const Plan>;
 std::shared_ptr<Handle> createExecutor(const SharedPlan &plan,
                                        std::shared_ptr<DeviceHandle> device,
                                        const ExecutorOptions &options) {
-  auto handle = std::make_shared<Handle>();
+  std::shared_ptr<Handle> handle = Handle::make();
   handle->executor = check(Executor::create(plan, device->device, options));
   handle->pool = std::make_shared<MemoryPool>(device);
   handle->device = std::move(device);

@@ -5,6 +5,10 @@ which CUDA calls are made, what waits for what, and that each failing call is on
 Values are test_cuda.py's, which needs a card."""
 
 import gc
+import os
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -23,6 +27,12 @@ def step(card):  # noqa: F811
     step = make_step(device="cuda")
     step(X, LABELS)  # the first call captures
     return step
+
+
+def run_script(text, **environment):
+    subprocess.run([sys.executable, "-c", textwrap.dedent(text)], check=True,
+                   env={**os.environ, **environment,
+                        "PYTHONPATH": os.pathsep.join(sys.path)})
 
 
 def on_card(array):
@@ -100,6 +110,31 @@ def test_a_kept_output_is_waited_for(step, card):  # noqa: F811
     step(X, LABELS)
     assert SYNC in card.calls_of(lambda: kept.__dlpack__())
     assert SYNC not in card.calls_of(lambda: kept.__dlpack__())
+
+
+def test_what_is_read_is_waited_for(step, card):  # noqa: F811
+    """Whoever reads a tensor has a copy that has only begun."""
+    name = step.program.plan.persistent()[0]["name"]
+    read = step.program.executor.read(name)
+    assert SYNC in card.calls_of(lambda: read.__dlpack__())
+    assert SYNC not in card.calls_of(lambda: read.__dlpack__())
+
+
+def test_an_output_outlives_its_program(card):  # noqa: F811
+    """The last owner drops the program while it waits, without the GIL. Python's debug
+    allocator ends a process that frees an object so."""
+    run_script("""
+        import gc, aicf
+        from conftest import make_batch, make_step
+        x, labels = make_batch()
+        step = make_step(device="cuda")
+        step.bind(x=aicf.array(x, "cuda"))
+        loss = step(labels=labels)
+        read = step.program.executor.read(step.program.plan.persistent()[0]["name"])
+        del step
+        gc.collect()
+        assert float(loss) is not None and read.numpy() is not None
+        """, PYTHONMALLOC="debug")
 
 
 def test_a_host_array_needs_no_device(step):

@@ -8,7 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cpu/KernelDecls.h"
-#include "kernels/cpu/Parallel.h"
+#include "kernels/cpu/RowSum.h"
+#include "kernels/pointwise/Scalars.h"
 #include "lib/Base/Indices.h"
 
 #include <cmath>
@@ -36,10 +37,10 @@ struct BceWithLogits {
   template <typename C> static double value(C x, C t) {
     C most = x > 0 ? x : C(0);
     return double(most) - double(x) * double(t) +
-           double(std::log1p(std::exp(-std::abs(x))));
+           double(scalar::log1p(scalar::exp(-std::abs(x))));
   }
   template <typename C> static C slope(C x, C t) {
-    return 1 / (1 + std::exp(-x)) - t;
+    return 1 / (1 + scalar::exp(-x)) - t;
   }
 };
 struct L1 {
@@ -115,12 +116,9 @@ struct LogSumExp {
 
 template <typename T> LogSumExp logSumExp(const T *x, int64_t width) {
   using C = Compute<T>;
-  C most = C(x[0]);
-  for (int64_t j = 1; j < width; ++j)
-    most = C(x[j]) > most ? C(x[j]) : most;
-  double sum = 0;
-  for (int64_t j = 0; j < width; ++j)
-    sum += double(std::exp(C(x[j]) - most));
+  const C most = rowMost(x, width);
+  const double sum = rowSum<C>(
+      width, [=](int64_t j) { return scalar::exp(C(x[j]) - most); });
   return {double(most), std::log(sum)};
 }
 
@@ -182,9 +180,11 @@ template <typename T> void crossEntropyGrad(SoftmaxCrossEntropyGradArgs call) {
           if (!isIgnored && (label < 0 || label >= width))
             rowFactor = std::numeric_limits<C>::quiet_NaN();
           LogSumExp lse = logSumExp(x, width);
+          const C most = C(lse.most), logSum = C(lse.logSum);
+          AICF_INDEPENDENT_LOOP
           for (int64_t j = 0; j < width; ++j) {
             C target = C(j == label ? even + 1 - s : even);
-            C probability = std::exp(C(x[j]) - C(lse.most) - C(lse.logSum));
+            C probability = scalar::exp(C(x[j]) - most - logSum);
             d[j] = T(isIgnored ? C(0) : rowFactor * (probability - target));
           }
         }

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cpu/KernelDecls.h"
-#include "kernels/cpu/Parallel.h"
+#include "kernels/cpu/RowSum.h"
 #include "kernels/norm/Family.h"
 #include "kernels/norm/StridedSum.h"
 #include "lib/Base/Indices.h"
@@ -32,14 +32,23 @@ void sumAndDivide(const Args &call, double divisor) {
   T *y = call.y().template dense<T>();
   auto [outer, size, inner] =
       families::SumExtents(call.x().desc, call.y().desc, call.attrs().axis);
-  if (inner == 1) { // rows
-    parallelFor(outer, 16, call->numThreads, outer * size,
+  if (inner == 1) { // rows: some side by side, since additions wait
+    constexpr int64_t kRows = 8;
+    parallelFor(outer, 2 * kRows, call->numThreads, outer * size,
                 [&](int64_t begin, int64_t end) {
-                  for (int64_t o = begin; o < end; ++o) {
-                    double sum = 0;
-                    for (int64_t i = 0; i < size; ++i)
-                      sum += double(x[o * size + i]);
-                    y[o] = T(sum / divisor);
+                  for (int64_t o = begin; o < end; o += kRows) {
+                    const int64_t count = std::min(kRows, end - o);
+                    double sums[kRows] = {};
+                    if (count == kRows)
+                      for (int64_t i = 0; i < size; ++i)
+                        for (int64_t r = 0; r < kRows; ++r)
+                          sums[r] += double(x[(o + r) * size + i]);
+                    else
+                      for (int64_t r = 0; r < count; ++r)
+                        for (int64_t i = 0; i < size; ++i)
+                          sums[r] += double(x[(o + r) * size + i]);
+                    for (int64_t r = 0; r < count; ++r)
+                      y[o + r] = T(sums[r] / divisor);
                   }
                 });
     return;
@@ -175,15 +184,17 @@ template <typename T> void layerNorm(LayerNormArgs call) {
               [&](int64_t begin, int64_t end) {
                 for (int64_t r = begin; r < end; ++r) {
                   const T *in = x + r * width;
-                  double sum = 0, squares = 0;
-                  for (int64_t j = 0; j < width; ++j)
-                    sum += double(in[j]);
-                  double mu = sum / double(width);
-                  for (int64_t j = 0; j < width; ++j) {
-                    double d = double(in[j]) - mu;
-                    squares += d * d;
-                  }
-                  double inverse = 1 / std::sqrt(squares / double(width) + eps);
+                  const double mu =
+                      rowSum<double>(
+                          width, [=](int64_t j) { return double(in[j]); }) /
+                      double(width);
+                  const double squares = rowSum<double>(width, [=](int64_t j) {
+                    const double d = double(in[j]) - mu;
+                    return d * d;
+                  });
+                  const double inverse =
+                      1 / std::sqrt(squares / double(width) + eps);
+                  AICF_INDEPENDENT_LOOP
                   for (int64_t j = 0; j < width; ++j)
                     y[r * width + j] =
                         T((double(in[j]) - mu) * inverse * double(gamma[j]) +
@@ -204,17 +215,15 @@ void layerNormDx(LayerNormBwdArgs call, const Walk &dyRows, int64_t r) {
   const T *gamma = call.gamma().dense<T>();
   double mean = double(call.mean().dense<T>()[r]);
   double rstd = double(call.rstd().dense<T>()[r]);
-  double sumG = 0, sumGH = 0;
-  for (int64_t j = 0; j < width; ++j) {
-    double g = double(dy[j]) * double(gamma[j]);
-    sumG += g;
-    sumGH += g * (double(x[j]) - mean) * rstd;
-  }
+  auto g = [=](int64_t j) { return double(dy[j]) * double(gamma[j]); };
+  auto gh = [=](int64_t j) { return g(j) * (double(x[j]) - mean) * rstd; };
+  const double meanG = rowSum<double>(width, g) / double(width);
+  const double meanGH = rowSum<double>(width, gh) / double(width);
   T *dx = call.dx().dense<T>() + r * width;
+  AICF_INDEPENDENT_LOOP
   for (int64_t j = 0; j < width; ++j) {
-    double g = double(dy[j]) * double(gamma[j]);
-    double h = (double(x[j]) - mean) * rstd;
-    dx[j] = T(rstd * (g - sumG / double(width) - h * sumGH / double(width)));
+    const double h = (double(x[j]) - mean) * rstd;
+    dx[j] = T(rstd * (g(j) - meanG - h * meanGH));
   }
 }
 
@@ -233,19 +242,20 @@ template <typename T> void layerNormBwd(LayerNormBwdArgs call) {
   parallelFor(width, kColumns, call->numThreads, rows * width,
               [&](int64_t begin, int64_t end) {
                 double sumDyH[kColumns] = {}, sumDy[kColumns] = {};
+                const int64_t count = end - begin;
                 for (int64_t r = 0; r < rows; ++r) {
-                  const T *dyRow = dy + dyRows.at(r);
-                  for (int64_t j = begin; j < end; ++j) {
-                    double d = double(dyRow[j]);
-                    double h = (double(x[r * width + j]) - double(mean[r])) *
-                               double(rstd[r]);
-                    sumDyH[j - begin] += d * h;
-                    sumDy[j - begin] += d;
+                  const T *dyRow = dy + dyRows.at(r) + begin;
+                  const T *xRow = x + r * width + begin;
+                  const double mu = double(mean[r]), inverse = double(rstd[r]);
+                  for (int64_t j = 0; j < count; ++j) {
+                    const double d = double(dyRow[j]);
+                    sumDyH[j] += d * ((double(xRow[j]) - mu) * inverse);
+                    sumDy[j] += d;
                   }
                 }
-                for (int64_t j = begin; j < end; ++j) {
-                  dgamma[j] = T(sumDyH[j - begin]);
-                  dbeta[j] = T(sumDy[j - begin]);
+                for (int64_t j = 0; j < count; ++j) {
+                  dgamma[begin + j] = T(sumDyH[j]);
+                  dbeta[begin + j] = T(sumDy[j]);
                 }
               });
 }

@@ -138,6 +138,12 @@ inline bool sumsRows(const ReluBwdReduceView<rules::Call> &c) {
          c.sum().y()->rank == 1 &&
          c.sum().y()->elements() == c.sum().x()->width();
 }
+/// The same of a large tensor whose rows are shorter than those that blocks of
+/// version 0 are made for.
+inline bool sumsManyNarrowRows(const ReluBwdReduceView<rules::Call> &c) {
+  return sumsRows(c) && c.sum().y()->elements() < 512 &&
+         c.sum().x()->elements() >= int64_t(1) << 21;
+}
 
 } // namespace aicf::families
 

@@ -294,7 +294,15 @@ def ReluBwdReduce : BodyPattern<"relu_bwd_reduce", [
 def ReluBwdReduceCuda : Sums {
   let patterns = [ReluBwdReduce];
   let condition = "sumsRows(c)";
-  let kernel = "reluBwdReduce<$T>";
+  let kernel = "reluBwdReduce<$T, false>";
+}
+/// It adds in another order than version 0.
+def ReluBwdReduceNarrowCuda : Sums {
+  let patterns = [ReluBwdReduce];
+  let condition = "sumsManyNarrowRows(c)";
+  let kernel = "reluBwdReduce<$T, true>";
+  let version = 1;
+  let preference = 0;
 }
 /// A residual connection and the norm that follows it.
 def AddLayerNorm : BodyPattern<"add_layer_norm", [

@@ -105,8 +105,29 @@ __global__ void combineKernel(const __grid_constant__ CombineParams p) {
   });
 }
 
-/// The launches of a column sum; `p` comes with its pointers but out.
-template <typename T, int V, int X, bool kMask>
+/// 32 sums a block, each by 32 threads: for few sums of many chunks.
+template <typename T>
+__global__ void combineSharedKernel(const __grid_constant__ CombineParams p) {
+  using C = Compute<T>;
+  __shared__ C sums[32][32];
+  const int64_t j = int64_t(blockIdx.x) * 32 + threadIdx.x;
+  C mine = 0;
+  if (j < p.n)
+    for (int64_t c = threadIdx.y; c < p.chunks; c += 32)
+      mine += static_cast<const C *>(p.partials)[c * p.n + j];
+  sums[threadIdx.y][threadIdx.x] = mine;
+  __syncthreads();
+  if (threadIdx.y != 0 || j >= p.n)
+    return;
+  C total = 0;
+  for (int row = 0; row < 32; ++row)
+    total += sums[row][threadIdx.x];
+  static_cast<T *>(p.out)[j] = narrow<T>(total / C(p.divisor));
+}
+
+/// The launches of a column sum; `p` comes with its pointers but out. kNarrow:
+/// chunks are added by many threads.
+template <typename T, int V, int X, bool kMask, bool kNarrow>
 LaunchPlan planColumns(const TensorView &workspace, const DeviceLimits &limits,
                        ColumnParams p, int64_t outer, void *result) {
   using C = Compute<T>;
@@ -136,13 +157,19 @@ LaunchPlan planColumns(const TensorView &workspace, const DeviceLimits &limits,
   }
   p.out = workspace.dense();
   CombineParams c{p.out, result, chunks, outer * p.inner, p.divisor};
-  return {launch(columnKernel<T, V, X, kMask, true>, chunks),
-          plan(combineKernel<T>, gridFor(c.n, limits), kBlock, c)};
+  PlannedLaunch combine;
+  if constexpr (kNarrow) {
+    combine = plan(combineSharedKernel<T>, (c.n + 31) / 32, 32, c);
+    combine.block[1] = 32;
+  } else {
+    combine = plan(combineKernel<T>, gridFor(c.n, limits), kBlock, c);
+  }
+  return {launch(columnKernel<T, V, X, kMask, true>, chunks), combine};
 }
 
 /// Large tensors: 16 bytes a thread. Small ones: narrow blocks, of which there
 /// are more; 4 bytes a thread where the width allows it.
-template <typename T, bool kMask>
+template <typename T, bool kMask, bool kNarrow = false>
 LaunchPlan planColumnsOfAnyWidth(const TensorView &workspace,
                                  const DeviceLimits &limits, ColumnParams p,
                                  int64_t outer, void *result) {
@@ -151,12 +178,22 @@ LaunchPlan planColumnsOfAnyWidth(const TensorView &workspace,
     bits |= reinterpret_cast<uintptr_t>(at);
   constexpr int kWide = 16 / sizeof(T), kPair = sizeof(T) == 2 ? 2 : 1;
   bool isLarge = p.size * p.inner * outer >= int64_t(1) << 21;
-  if (isLarge && p.inner % kWide == 0 && bits % 16 == 0)
-    return planColumns<T, kWide, 32, kMask>(workspace, limits, p, outer,
-                                            result);
+  if (isLarge && p.inner % kWide == 0 && bits % 16 == 0) {
+    if constexpr (kNarrow)
+      if (p.inner <= 16 * kWide) // no thread without a column
+        return p.inner <= 8 * kWide
+                   ? planColumns<T, kWide, 8, kMask, true>(workspace, limits, p,
+                                                           outer, result)
+                   : planColumns<T, kWide, 16, kMask, true>(workspace, limits,
+                                                            p, outer, result);
+    return planColumns<T, kWide, 32, kMask, kNarrow>(workspace, limits, p,
+                                                     outer, result);
+  }
   if (p.inner % kPair == 0 && bits % 4 == 0)
-    return planColumns<T, kPair, 8, kMask>(workspace, limits, p, outer, result);
-  return planColumns<T, 1, 8, kMask>(workspace, limits, p, outer, result);
+    return planColumns<T, kPair, 8, kMask, kNarrow>(workspace, limits, p, outer,
+                                                    result);
+  return planColumns<T, 1, 8, kMask, kNarrow>(workspace, limits, p, outer,
+                                              result);
 }
 
 struct RowParams {
@@ -295,7 +332,7 @@ LaunchPlan expand(ExpandArgs call, const DeviceLimits &limits) {
   return {plan(expandKernel<T>, gridFor(p.elements, limits), kBlock, p)};
 }
 
-template <typename T>
+template <typename T, bool kNarrow>
 LaunchPlan reluBwdReduce(ReluBwdReduceArgs call, const DeviceLimits &limits) {
   ColumnParams p{};
   ReluBwdArgs bwd = call.bwd();
@@ -305,8 +342,8 @@ LaunchPlan reluBwdReduce(ReluBwdReduceArgs call, const DeviceLimits &limits) {
   p.divisor = 1;
   p.size = bwd.dy().desc.rows();
   p.inner = bwd.dy().desc.width();
-  return planColumnsOfAnyWidth<T, true>(call->workspace, limits, p, 1,
-                                        call.sum().y().dense());
+  return planColumnsOfAnyWidth<T, true, kNarrow>(call->workspace, limits, p, 1,
+                                                 call.sum().y().dense());
 }
 
 } // namespace

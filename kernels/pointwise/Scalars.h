@@ -12,6 +12,7 @@
 #ifndef AICF_KERNELS_POINTWISE_SCALARS_H
 #define AICF_KERNELS_POINTWISE_SCALARS_H
 
+#include "kernels/pointwise/BranchFree.h"
 #include "lib/Base/HostDevice.h"
 
 #include <cmath>
@@ -108,13 +109,30 @@ template <typename C> AICF_HOST_DEVICE inline C minimum(C a, C b) {
   return a < b || a != a ? a : b;
 }
 
-/// NaN stays NaN in all of these, for floats only. exp overflows to infinity;
-/// log(0) is -inf, and log and sqrt of a negative number are NaN.
-template <typename C> AICF_HOST_DEVICE inline C exp(C x) { return std::exp(x); }
-template <typename C> AICF_HOST_DEVICE inline C expm1(C x) {
-  return std::expm1(x);
-}
-template <typename C> AICF_HOST_DEVICE inline C log(C x) { return std::log(x); }
+/// Functions of floats, NaN of NaN: on the CPU those of BranchFree.h where C is
+/// float, the library's otherwise. exp overflows to infinity; log(0) is -inf,
+/// and log and sqrt of a negative number are NaN.
+#ifdef __CUDACC__
+#define AICF_FUNCTION(NAME)                                                    \
+  template <typename C> AICF_HOST_DEVICE inline C NAME(C x) {                  \
+    return std::NAME(x);                                                       \
+  }
+#else
+#define AICF_FUNCTION(NAME)                                                    \
+  template <typename C> inline C NAME(C x) {                                   \
+    if constexpr (std::is_same_v<C, float>)                                    \
+      return branchfree::NAME(x);                                              \
+    else                                                                       \
+      return std::NAME(x);                                                     \
+  }
+#endif
+AICF_FUNCTION(exp)
+AICF_FUNCTION(expm1)
+AICF_FUNCTION(log)
+AICF_FUNCTION(log1p)
+AICF_FUNCTION(erfc)
+AICF_FUNCTION(tanh)
+#undef AICF_FUNCTION
 /// With an error of 2^-21 near 1, where CUDA has that.
 AICF_HOST_DEVICE inline float roughLog2(float x) {
 #ifdef __CUDA_ARCH__
@@ -123,13 +141,15 @@ AICF_HOST_DEVICE inline float roughLog2(float x) {
   return std::log2(x);
 #endif
 }
-template <bool kTo16Bits = false, typename C>
-AICF_HOST_DEVICE inline C log1p(C x) {
-  if constexpr (!kTo16Bits)
-    return std::log1p(x);
+/// For a result of 16 bits.
+template <bool kTo16Bits, typename C> AICF_HOST_DEVICE inline C log1p(C x) {
+#ifdef __CUDACC__
   // Both are within 2^-14 of it.
   const float ln2 = 0.693147180559945f;
-  return std::fabs(x) < 0x1p-7f ? x - 0.5f * x * x : ln2 * roughLog2(1 + x);
+  if constexpr (kTo16Bits)
+    return std::fabs(x) < 0x1p-7f ? x - 0.5f * x * x : ln2 * roughLog2(1 + x);
+#endif
+  return log1p(x);
 }
 template <typename C> AICF_HOST_DEVICE inline C sqrt(C x) {
   return std::sqrt(x);
@@ -168,12 +188,6 @@ AICF_HOST_DEVICE inline C pow(C a, C b) {
 /// NaN for an infinity.
 template <typename C> AICF_HOST_DEVICE inline C sin(C x) { return std::sin(x); }
 template <typename C> AICF_HOST_DEVICE inline C cos(C x) { return std::cos(x); }
-template <typename C> AICF_HOST_DEVICE inline C erfc(C x) {
-  return std::erfc(x);
-}
-template <typename C> AICF_HOST_DEVICE inline C tanh(C x) {
-  return std::tanh(x);
-}
 template <typename C> AICF_HOST_DEVICE inline C floor(C x) {
   return std::floor(x);
 }

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cpu/KernelDecls.h"
-#include "kernels/cpu/Parallel.h"
+#include "kernels/cpu/RowSum.h"
+#include "kernels/pointwise/Scalars.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,15 +33,13 @@ template <typename T> void softmax(SoftmaxArgs call) {
   forRows(call.x().desc, call->numThreads, [&](int64_t first) {
     const T *x = call.x().dense<T>() + first;
     T *y = call.y().dense<T>() + first;
-    C most = C(x[0]);
-    for (int64_t j = 1; j < width; ++j)
-      most = C(x[j]) > most ? C(x[j]) : most;
-    double sum = 0;
+    const C most = rowMost(x, width);
+    const C inverse = C(1 / rowSum<C>(width, [=](int64_t j) {
+      return scalar::exp(C(x[j]) - most);
+    }));
+    AICF_INDEPENDENT_LOOP
     for (int64_t j = 0; j < width; ++j)
-      sum += double(std::exp(C(x[j]) - most));
-    C inverse = C(1 / sum);
-    for (int64_t j = 0; j < width; ++j)
-      y[j] = T(std::exp(C(x[j]) - most) * inverse);
+      y[j] = T(scalar::exp(C(x[j]) - most) * inverse);
   });
 }
 
@@ -51,9 +50,9 @@ template <typename T> void softmaxBwd(SoftmaxBwdArgs call) {
     const T *dy = call.dy().dense<T>() + first,
             *y = call.y().dense<T>() + first;
     T *dx = call.dx().dense<T>() + first;
-    double sum = 0;
-    for (int64_t j = 0; j < width; ++j)
-      sum += double(dy[j]) * double(y[j]);
+    const double sum = rowSum<double>(
+        width, [=](int64_t j) { return double(dy[j]) * double(y[j]); });
+    AICF_INDEPENDENT_LOOP
     for (int64_t j = 0; j < width; ++j)
       dx[j] = T(C(y[j]) * (C(dy[j]) - C(sum)));
   });
@@ -65,13 +64,10 @@ template <typename T> void logSoftmax(LogSoftmaxArgs call) {
   forRows(call.x().desc, call->numThreads, [&](int64_t first) {
     const T *x = call.x().dense<T>() + first;
     T *y = call.y().dense<T>() + first;
-    C most = C(x[0]);
-    for (int64_t j = 1; j < width; ++j)
-      most = C(x[j]) > most ? C(x[j]) : most;
-    double sum = 0;
-    for (int64_t j = 0; j < width; ++j)
-      sum += double(std::exp(C(x[j]) - most));
-    C rest = C(std::log(sum));
+    const C most = rowMost(x, width);
+    const C rest = C(std::log(rowSum<C>(
+        width, [=](int64_t j) { return scalar::exp(C(x[j]) - most); })));
+    AICF_INDEPENDENT_LOOP
     for (int64_t j = 0; j < width; ++j)
       y[j] = T((C(x[j]) - most) - rest);
   });
@@ -84,11 +80,11 @@ template <typename T> void logSoftmaxBwd(LogSoftmaxBwdArgs call) {
     const T *dy = call.dy().dense<T>() + first,
             *y = call.y().dense<T>() + first;
     T *dx = call.dx().dense<T>() + first;
-    double sum = 0;
+    const double sum =
+        rowSum<C>(width, [=](int64_t j) { return C(dy[j]); });
+    AICF_INDEPENDENT_LOOP
     for (int64_t j = 0; j < width; ++j)
-      sum += double(dy[j]);
-    for (int64_t j = 0; j < width; ++j)
-      dx[j] = T(C(dy[j]) - std::exp(C(y[j])) * C(sum));
+      dx[j] = T(C(dy[j]) - scalar::exp(C(y[j])) * C(sum));
   });
 }
 

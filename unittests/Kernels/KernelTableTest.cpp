@@ -177,7 +177,8 @@ TEST(KernelTable, WorkspaceIsCapped) {
   // Many rows, few of them, and short ones.
   for (auto [m, n] : {std::pair<int64_t, int64_t>{40000, 30000},
                       {2, 4000000},
-                      {40000, 1024}})
+                      {40000, 1024},
+                      {40000, 128}})
     for (const KindRow &row : allCallRows())
       for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16}) {
         StatusOr<TypedBody> typed = typedBodyOf(makeSample(row, m, n, dtype));

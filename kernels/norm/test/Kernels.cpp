@@ -7,6 +7,7 @@
 
 #include "unittests/Kernels/KernelCase.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace aicf;
@@ -118,6 +119,58 @@ TEST(Kernels, ReductionsOfAnyShapeAreExact) {
           if (testing::Test::HasFatalFailure())
             return;
         }
+}
+
+/// dy masked by saved > 0 and the sums of its columns, of so many narrow rows
+/// that version 1 runs on a card.
+void expectExactMaskedSums(DType dtype, int64_t width, int64_t first) {
+  const auto &rows = allCallRows();
+  auto row = std::find_if(rows.begin(), rows.end(), [](const KindRow &r) {
+    return r.name == "relu_bwd_reduce 0";
+  });
+  ASSERT_TRUE(row != rows.end());
+  const int64_t height = (int64_t(1) << 21) / width + 7;
+  Case c = makeCase(*row, makeSample(*row, height, width, dtype), 1);
+  auto device = makeDevice(2);
+  std::mt19937 random(7);
+  std::vector<double> sums(size_t(width), 0.0), masked;
+  for (int64_t i = 0; i < height * width; ++i) {
+    const double dy = double(random() % 5) - 2, saved = double(random() % 2);
+    store(c.ins[0], size_t(i), dy);
+    store(c.ins[1], size_t(i), saved);
+    masked.push_back(saved > 0 ? dy : 0);
+    sums[size_t(i % width)] += masked.back();
+  }
+  const size_t offset = size_t(first) * sizeOf(dtype);
+  const TensorDesc desc = c.ins[0].reference.desc;
+  c.ins[0].bytes.insert(c.ins[0].bytes.begin(), offset, 0xff);
+  OnDevice memory(*device, c);
+  memory.ins[0] = {static_cast<char *>(memory.ins[0].start()) + offset, desc};
+  Status status = memory.run(row->kind);
+  ASSERT_TRUE(status.ok()) << status.toString();
+  memory.fetch();
+  for (auto [out, values] :
+       {std::pair(&c.outs[0], &masked), {&c.outs[1], &sums}}) {
+    Operand expected = *out;
+    for (size_t i = 0; i < values->size(); ++i)
+      store(expected, i, (*values)[i]);
+    ASSERT_EQ(out->bytes, expected.bytes);
+  }
+}
+
+TEST(Kernels, SumsOfManyNarrowMaskedRowsAreExact) {
+  if (makeDevice()->kind() == DeviceKind::CPU)
+    GTEST_SKIP() << "no kernel on this device";
+  for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16})
+    for (int64_t width : {3, 24, 32, 64, 100, 128, 300, 511})
+      for (int64_t first : {0, 1}) {
+        SCOPED_TRACE(std::to_string(width) + " of " +
+                     std::string(nameOf(dtype)) + " from " +
+                     std::to_string(first));
+        expectExactMaskedSums(dtype, width, first);
+        if (testing::Test::HasFatalFailure())
+          return;
+      }
 }
 
 } // namespace

@@ -138,11 +138,13 @@ inline bool sumsRows(const ReluBwdReduceView<rules::Call> &c) {
          c.sum().y()->rank == 1 &&
          c.sum().y()->elements() == c.sum().x()->width();
 }
+/// From so many elements on, threads of a sum of columns access 16 bytes.
+inline constexpr int64_t kLargeColumns = int64_t(1) << 21;
 /// The same of a large tensor whose rows are shorter than those that blocks of
 /// version 0 are made for.
 inline bool sumsManyNarrowRows(const ReluBwdReduceView<rules::Call> &c) {
   return sumsRows(c) && c.sum().y()->elements() < 512 &&
-         c.sum().x()->elements() >= int64_t(1) << 21;
+         c.sum().x()->elements() >= kLargeColumns;
 }
 
 } // namespace aicf::families

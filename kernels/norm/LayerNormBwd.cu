@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cuda/Common.cuh"
+#include "kernels/norm/ChunkSum.cuh"
 #include "kernels/norm/Family.h"
 #include "lib/Base/Walk.h"
 
@@ -104,21 +105,13 @@ struct SumsParams {
 template <typename T>
 __global__ void layerNormSumsKernel(const __grid_constant__ SumsParams p) {
   using C = Compute<T>;
-  __shared__ C sums[32][32];
   const int64_t column = int64_t(blockIdx.x) * 32 + threadIdx.x;
-  C mine = 0;
-  if (column < p.width)
-    for (int64_t b = threadIdx.y; b < p.blocks; b += 32)
-      mine += static_cast<const C *>(
-          p.partials)[(blockIdx.y * p.blocks + b) * p.width + column];
-  sums[threadIdx.y][threadIdx.x] = mine;
-  __syncthreads();
-  if (threadIdx.y != 0 || column >= p.width)
-    return;
-  C total = 0;
-  for (int r = 0; r < 32; ++r)
-    total += sums[r][threadIdx.x];
-  static_cast<T *>(blockIdx.y ? p.dbeta : p.dgamma)[column] = narrow<T>(total);
+  const C total = chunkSum(static_cast<const C *>(p.partials) +
+                               blockIdx.y * p.blocks * p.width,
+                           p.blocks, p.width, column);
+  if (threadIdx.y == 0 && column < p.width)
+    static_cast<T *>(blockIdx.y ? p.dbeta : p.dgamma)[column] =
+        narrow<T>(total);
 }
 
 template <typename T> auto rowsKernelFor(int64_t width) {

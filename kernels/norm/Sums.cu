@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cuda/Common.cuh"
+#include "kernels/norm/ChunkSum.cuh"
 #include "kernels/norm/Family.h"
 #include "kernels/norm/StridedSum.h"
 
@@ -109,20 +110,11 @@ __global__ void combineKernel(const __grid_constant__ CombineParams p) {
 template <typename T>
 __global__ void combineSharedKernel(const __grid_constant__ CombineParams p) {
   using C = Compute<T>;
-  __shared__ C sums[32][32];
   const int64_t j = int64_t(blockIdx.x) * 32 + threadIdx.x;
-  C mine = 0;
-  if (j < p.n)
-    for (int64_t c = threadIdx.y; c < p.chunks; c += 32)
-      mine += static_cast<const C *>(p.partials)[c * p.n + j];
-  sums[threadIdx.y][threadIdx.x] = mine;
-  __syncthreads();
-  if (threadIdx.y != 0 || j >= p.n)
-    return;
-  C total = 0;
-  for (int row = 0; row < 32; ++row)
-    total += sums[row][threadIdx.x];
-  static_cast<T *>(p.out)[j] = narrow<T>(total / C(p.divisor));
+  const C total =
+      chunkSum(static_cast<const C *>(p.partials), p.chunks, p.n, j);
+  if (threadIdx.y == 0 && j < p.n)
+    static_cast<T *>(p.out)[j] = narrow<T>(total / C(p.divisor));
 }
 
 /// The launches of a column sum; `p` comes with its pointers but out. kNarrow:
@@ -177,7 +169,7 @@ LaunchPlan planColumnsOfAnyWidth(const TensorView &workspace,
   for (const void *at : {p.x, p.saved, static_cast<const void *>(p.dx)})
     bits |= reinterpret_cast<uintptr_t>(at);
   constexpr int kWide = 16 / sizeof(T), kPair = sizeof(T) == 2 ? 2 : 1;
-  bool isLarge = p.size * p.inner * outer >= int64_t(1) << 21;
+  bool isLarge = p.size * p.inner * outer >= families::kLargeColumns;
   if (isLarge && p.inner % kWide == 0 && bits % 16 == 0) {
     if constexpr (kNarrow)
       if (p.inner <= 16 * kWide) // no thread without a column

@@ -197,6 +197,33 @@ def ConcatPads : Pass<"aicf-concat-pads", "::mlir::func::FuncOp"> {
   }];
 }
 
+def PropagateReshapes : Pass<"aicf-propagate-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "move reshapes that would copy past pointwise ops";
+  let description = [{
+    A reshape of a transposed tensor launches nothing where strides say where its elements lie.
+    Where they do not, it is lowered to a copy. An example are the patches of an image, put
+    together again. A pointwise op needs no such copy: it reads the transposed tensor where it
+    lies, in the shape that it has before the reshape, and writes a dense result. The reshape of
+    that result copies nothing. This pass moves such a reshape behind the op that reads it.
+
+    The same holds for a pointwise op whose result is transposed and then reshaped: it reads its
+    operands transposed instead. This needs the result to have no other reader.
+
+    A reshape stays where another op reads it, too, where the result is returned, where another
+    operand would have to be copied then, and where less than 64 bytes lie together in a row of
+    the transposed tensor. It also stays at an op of one operand, which has no kernel that reads
+    a view. Values do not change.
+
+    ```mlir
+    %r = aicf.reshape %t to [4, 32] : tensor<2x2x2x16xf32> // %t is transposed
+    %y = aicf.mul %r, %r : tensor<4x32xf32>, tensor<4x32xf32>
+    // becomes
+    %z = aicf.mul %t, %t : tensor<2x2x2x16xf32>, tensor<2x2x2x16xf32>
+    %y = aicf.reshape %z to [4, 32] : tensor<2x2x2x16xf32>
+    ```
+  }];
+}
+
 def AppendOptimizer : Pass<"aicf-append-optimizer", "ModuleOp"> {
   let summary = "update parameters from their gradients";
   let description = [{

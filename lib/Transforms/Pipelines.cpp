@@ -65,6 +65,7 @@ static void buildStepPhase(OpPassManager &pm,
   again.rate = options.recomputeRate;
   pm.addNestedPass<func::FuncOp>(createRematerialize(again));
   pm.addNestedPass<func::FuncOp>(createConcatPads());
+  pm.addNestedPass<func::FuncOp>(createPropagateReshapes());
   pm.addPass(createAppendOptimizer());
   pm.addPass(createReturnGradients());
   if (options.splitStep)

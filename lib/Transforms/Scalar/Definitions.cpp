@@ -170,6 +170,14 @@ Value define(OpBuilder &builder, Operation *op, ValueRange elements) {
                      static_cast<PointwiseOps *>(nullptr));
 }
 
+template <typename... Ops>
+static bool isAnyOf(Operation *op, std::tuple<Ops...> *) {
+  return isa<Ops...>(op);
+}
+bool isPointwise(Operation *op) {
+  return isAnyOf(op, static_cast<PointwiseOps *>(nullptr));
+}
+
 Definitions::Definitions(Type element, bool ofGradients)
     : scratch(std::make_unique<Block>()) {
   Writer writer(*this, element, ofGradients);

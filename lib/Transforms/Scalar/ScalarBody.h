@@ -74,6 +74,9 @@ private:
   SmallVector<Definition> all;
 };
 
+/// True if `op` is of a record with a scalar definition: of the elements at one
+/// place of its operands it makes the element there.
+bool isPointwise(Operation *op);
 /// What a pointwise op, a cast or a constant computes of its operands' elements,
 /// as ops of arith and math; null for another op.
 Value define(OpBuilder &builder, Operation *op, ValueRange elements);

@@ -100,7 +100,7 @@ class UNet(nn.Module):
     """Ronneberger et al. 2015, where a convolution's stride is its kernel: down by
     patches, up by the reverse, what was before beside what comes back."""
 
-    def __init__(self, width=8):
+    def __init__(self, width=16):
         self.first = nn.Linear(1, width)
         self.down = nn.Linear(4 * width, 2 * width)
         self.middle = nn.Linear(2 * width, 2 * width)

@@ -100,8 +100,9 @@ def test_both_devices_plans_train_alike(name, tmp_path):
 # What each model copies: `copy` calls of a training step. Patches are a reshape that no
 # strides say. The CPU computes patches where they belong and copies the class token there;
 # CUDA's product for them is another kernel, so a concat of two launches stays. The U-net
-# cuts into patches and back, twice each, and copies what it keeps beside what comes back.
-COPIES = {"mixer": 1, "vit": {"cpu": 2, "cuda": 1}, "unet": 5, "bilinear": 0}
+# cuts into patches and back, twice each: two of these four are read where they lie, by ops
+# of two operands. It copies what it keeps beside what comes back.
+COPIES = {"mixer": 1, "vit": {"cpu": 2, "cuda": 1}, "unet": 3, "bilinear": 0}
 # Gradients of q, k and v are one concat; the class token's goes among zeros.
 PADS = {"vit": 1}
 

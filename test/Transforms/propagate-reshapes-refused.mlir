@@ -109,3 +109,23 @@ func.func @one_operand(%x: tensor<2x2x2x16xf32> {aicf.role = "input", aicf.name 
   %y = aicf.softmax %s : tensor<4x32xf32>
   return %y : tensor<4x32xf32>
 }
+
+// -----
+
+// Nothing is left of what was tried: the third operand would be read element by element.
+// CHECK-LABEL: @third_operand
+// CHECK-COUNT-2: aicf.reshape
+// CHECK-NOT: aicf.reshape
+// CHECK: aicf.where %{{.*}} : tensor<4x128xi1>
+func.func @third_operand(%m: tensor<4x128xi1> {aicf.role = "input", aicf.name = "m"},
+                         %x: tensor<2x2x2x64xf32> {aicf.role = "input", aicf.name = "x"},
+                         %b: tensor<2x64x2x2xf32> {aicf.role = "input", aicf.name = "b"})
+    -> (tensor<4x128xf32> {aicf.name = "y"}) {
+  %t = aicf.transpose %x [0, 2, 1, 3] : tensor<2x2x2x64xf32>
+  %r = aicf.reshape %t to [4, 128] : tensor<2x2x2x64xf32>
+  %u = aicf.transpose %b [0, 2, 3, 1] : tensor<2x64x2x2xf32>
+  %v = aicf.reshape %u to [4, 128] : tensor<2x2x2x64xf32>
+  %s = aicf.where %m, %r, %v : tensor<4x128xi1>, tensor<4x128xf32>, tensor<4x128xf32>
+  %y = aicf.softmax %s : tensor<4x128xf32>
+  return %y : tensor<4x128xf32>
+}

@@ -81,10 +81,11 @@ static bool hasRows(const ViewDesc &seen) {
 /// A pointwise op of several operands, which have the shape of its one result,
 /// that no entry returns.
 static bool isMovable(Operation *op) {
+  auto isTerminator = [](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>();
+  };
   if (!scalars::isPointwise(op) || op->getNumOperands() < 2 ||
-      op->getNumResults() != 1 || llvm::any_of(op->getUsers(), [](Operation *user) {
-        return user->hasTrait<OpTrait::IsTerminator>();
-      }))
+      op->getNumResults() != 1 || llvm::any_of(op->getUsers(), isTerminator))
     return false;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     return shapeOf(operand) == shapeOf(op->getResult(0));
@@ -120,19 +121,21 @@ static bool moveBehind(Operation *op) {
     return false;
   const ArrayRef<int64_t> shape =
       shapeOf((*copied).getDefiningOp<ReshapeOp>().getX());
-  OpBuilder builder(op);
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
     auto reshape = operand.getDefiningOp<ReshapeOp>();
     if (reshape && shapeOf(reshape.getX()) == shape)
-      operands.push_back(reshape.getX());
-    else if (auto seen = reshaped(seenOf(operand), span(shape));
-             seen && hasRows(*seen))
-      operands.push_back(ReshapeOp::create(builder, op->getLoc(), operand,
-                                           builder.getDenseI64ArrayAttr(shape)));
-    else
+      operand = reshape.getX();
+    auto seen = reshaped(seenOf(operand), span(shape));
+    if (!seen || !hasRows(*seen))
       return false; // another copy
+    operands.push_back(operand);
   }
+  OpBuilder builder(op);
+  for (Value &operand : operands)
+    if (shapeOf(operand) != shape)
+      operand = ReshapeOp::create(builder, op->getLoc(), operand,
+                                  builder.getDenseI64ArrayAttr(shape));
   Value moved = withOperands(builder, op, operands);
   op->getResult(0).replaceAllUsesWith(ReshapeOp::create(
       builder, op->getLoc(), moved,

@@ -10,6 +10,7 @@
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
 #include "kernels/layout/Family.h"
+#include "lib/Base/ElementSize.h"
 
 #include <cstring>
 
@@ -38,16 +39,9 @@ void place(const TensorView &x, const TensorView &y,
 
 void placeAny(const TensorView &x, const TensorView &y,
               const families::PartOf &part, int numThreads) {
-  switch (sizeOf(x.desc.dtype)) {
-  case 1:
-    return place<uint8_t>(x, y, part, numThreads);
-  case 2:
-    return place<uint16_t>(x, y, part, numThreads);
-  case 4:
-    return place<uint32_t>(x, y, part, numThreads);
-  default:
-    return place<uint64_t>(x, y, part, numThreads);
-  }
+  byElementSize(x.desc.dtype, [&](auto element) {
+    place<decltype(element)>(x, y, part, numThreads);
+  });
 }
 
 void pad(PadArgs call) {

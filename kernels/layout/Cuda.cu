@@ -10,23 +10,10 @@
 
 #include "kernels/cuda/Common.cuh"
 #include "kernels/layout/Family.h"
+#include "lib/Base/ElementSize.h"
 
 namespace aicf::cuda {
 namespace {
-
-/// plan_ is called with an element of the size of `dtype`.
-template <typename Plan> LaunchPlan byElementSize(DType dtype, Plan plan_) {
-  switch (sizeOf(dtype)) {
-  case 1:
-    return plan_(uint8_t());
-  case 2:
-    return plan_(uint16_t());
-  case 4:
-    return plan_(uint32_t());
-  default:
-    return plan_(uint64_t());
-  }
-}
 
 struct PlaceParams {
   const void *x;

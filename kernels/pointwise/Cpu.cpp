@@ -12,6 +12,7 @@
 #include "kernels/pointwise/Bias.h"
 #include "kernels/pointwise/CopyViewCpu.h"
 #include "kernels/pointwise/Pointwise.h"
+#include "lib/Base/ElementSize.h"
 
 #include <cstring>
 
@@ -62,20 +63,6 @@ template <typename T> void biasAddStrided(BiasAddArgs call) {
                        C(y[at[0] + i * walks.step(0)]) +
                        C(b[at[1] + i * walks.step(1)]);
                });
-}
-
-/// run(element) with an unsigned integer of as many bytes as `dtype`.
-template <typename Run> void byElementSize(DType dtype, Run run) {
-  switch (sizeOf(dtype)) {
-  case 1:
-    return run(uint8_t());
-  case 2:
-    return run(uint16_t());
-  case 4:
-    return run(uint32_t());
-  default:
-    return run(uint64_t());
-  }
 }
 
 /// A copy into a part of another tensor, which lies anywhere.

@@ -12,6 +12,7 @@
 #include "kernels/pointwise/Bias.h"
 #include "kernels/pointwise/CopyView.cuh"
 #include "kernels/pointwise/Pointwise.cuh"
+#include "lib/Base/ElementSize.h"
 
 namespace aicf::cuda {
 namespace {
@@ -189,7 +190,7 @@ LaunchPlan copyInto(CopyArgs call, const DeviceLimits &limits) {
   WalkParams p{call.x().start(), nullptr, call.y().start(),
                call.x().elements(),
                Walks<3>({&call.x().desc, &call.x().desc, &call.y().desc})};
-  auto planned = [&](auto element) -> LaunchPlan {
+  return byElementSize(call.x().desc.dtype, [&](auto element) -> LaunchPlan {
     using T = decltype(element);
     constexpr int V = 16 / sizeof(T);
     const DType dtype = call.x().desc.dtype;
@@ -199,17 +200,7 @@ LaunchPlan copyInto(CopyArgs call, const DeviceLimits &limits) {
       return {plan(copyIntoKernel<T, V>, gridFor(p.elements / V, limits),
                    kBlock, p)};
     return {plan(copyIntoKernel<T, 1>, gridFor(p.elements, limits), kBlock, p)};
-  };
-  switch (sizeOf(call.x().desc.dtype)) {
-  case 1:
-    return planned(uint8_t());
-  case 2:
-    return planned(uint16_t());
-  case 4:
-    return planned(uint32_t());
-  default:
-    return planned(uint64_t());
-  }
+  });
 }
 
 /// copy and copy_saved.

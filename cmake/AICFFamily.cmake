@@ -6,6 +6,7 @@ set(AICF_FAMILY_CPU "")
 set(AICF_FAMILY_CUDA "")
 set(AICF_FAMILY_CUDA_EXACT "")
 set(AICF_FAMILY_CUDA_LINTED "")
+set(AICF_FAMILY_CUDA_TEXT "")
 set(AICF_FAMILY_RECORDS "")
 set(AICF_FAMILY_HEADERS "")
 set(AICF_FAMILY_LIST "")
@@ -13,7 +14,7 @@ set(AICF_FAMILY_TEST_Samples "")
 set(AICF_FAMILY_TEST_Rules "")
 set(AICF_FAMILY_TEST_Kernels "")
 
-# aicf_family(name [FMA a.cu ...] [CONTRACTED b.cu ...])
+# aicf_family(name [FMA a.cu ...] [CONTRACTED b.cu ...] [TEXT c.cu ...])
 #
 # Adds the folder `name` with its record, Family.td. The name of a file says what
 # it is: Rules.cpp, Reference.cpp, *.cu and Cuda*.cpp for CUDA, every other *.cpp
@@ -24,10 +25,11 @@ set(AICF_FAMILY_TEST_Kernels "")
 # CUDA code is compiled without contraction, as that of the CPU is, and its PTX is
 # checked for it. FMA names files whose sums of products call fma(): they are not
 # checked. CONTRACTED names products, which may be contracted.
+# TEXT names what becomes PTX text, of which the runtime makes kernels.
 macro(aicf_family name)
   set(folder ${CMAKE_CURRENT_LIST_DIR}/${name})
-  cmake_parse_arguments(FAMILY "" "" "FMA;CONTRACTED" ${ARGN})
-  foreach(file IN LISTS FAMILY_FMA FAMILY_CONTRACTED)
+  cmake_parse_arguments(FAMILY "" "" "FMA;CONTRACTED;TEXT" ${ARGN})
+  foreach(file IN LISTS FAMILY_FMA FAMILY_CONTRACTED FAMILY_TEXT)
     if(NOT EXISTS ${folder}/${file})
       message(FATAL_ERROR "aicf_family(${name}): there is no ${file}")
     endif()
@@ -45,6 +47,8 @@ macro(aicf_family name)
       list(APPEND AICF_FAMILY_REFERENCES ${folder}/${file})
     elseif(file MATCHES "^Cuda.*[.]cpp$")
       list(APPEND AICF_FAMILY_CUDA ${folder}/${file})
+    elseif(file IN_LIST FAMILY_TEXT)
+      list(APPEND AICF_FAMILY_CUDA_TEXT ${folder}/${file})
     elseif(file MATCHES "[.]cu$")
       list(APPEND AICF_FAMILY_CUDA ${folder}/${file})
       if(NOT file IN_LIST FAMILY_CONTRACTED)

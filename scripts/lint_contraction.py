@@ -27,14 +27,24 @@ def library_functors(header):
             if LIBRARY_CALL.search(body)}
 
 
+def names_of(functor):
+    """What a functor is called in the name of a kernel's template, and in that of a
+    function of kernels/graph/Scalars.cu."""
+    snake = re.sub(r"(?<!^)(?=[A-Z])", "_", functor).lower()
+    return ("%d%s" % (len(functor), functor), "aicf_%s_f" % snake)
+
+
 def contractions(ptx, left_out):
-    """(kernel, instruction) of each contraction; also how many kernels there are."""
-    entries = re.split(r"^\s*(?:\.visible |\.weak )?\.entry (\S+)\(", ptx,
+    """(kernel or function, instruction) of each contraction; also how many kernels and
+    functions there are."""
+    entries = re.split(r"^\s*(?:\.visible |\.weak )?"
+                       r"(?:\.entry|\.func\s+\([^)]*\)(?= aicf_)) (\S+)\(", ptx,
                        flags=re.M)[1:]
+    left_out = {name for functor in left_out for name in names_of(functor)}
     found = []
     for name, body in zip(entries[::2], entries[1::2]):
         body = body.split("\n}\n")[0]  # functions of CUDA's library follow
-        if any("%d%s" % (len(f), f) in name for f in left_out):
+        if any(left in name for left in left_out):
             continue
         found += [(name, line.strip()) for line in body.splitlines()
                   if CONTRACTED.search(line)]

@@ -2,7 +2,7 @@
 foreach(pair "Ops.h|include/aicf/Ops.h"
     "OpViews.h|lib/Ops/OpViews.h" "Patterns.inc|lib/Ops/Patterns.inc"
     "Functors.h|kernels/pointwise/Functors.h"
-    "Rows.def|kernels/Rows.def" "Definitions.inc|kernels/Definitions.inc"
+    "Scalars.inc|kernels/graph/Scalars.inc" "Rows.def|kernels/Rows.def" "Definitions.inc|kernels/Definitions.inc"
     "op_attrs.py|python/aicf/op_attrs.py"
     "records.py|test/python/fuzz/records.py" "ops.py|python/aicf/ops.py")
   string(REPLACE "|" ";" pair ${pair})

@@ -109,6 +109,9 @@ struct OpInfo {
   Phase phase;
   Precision precision;
   KeepsZeros keepsZeros;
+  /// Each element of the one result depends on the element at the same place of
+  /// each operand, and on nothing else.
+  bool isElementwise;
 };
 
 /// Parameters that one update call takes: they travel as kernel parameters, of

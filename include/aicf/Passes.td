@@ -679,6 +679,50 @@ def FuseCalls : Pass<"aicf-rt-fuse-calls", "::mlir::func::FuncOp"> {
   ];
 }
 
+def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
+  let summary = "merge elementwise calls that read one tensor, or each other's results";
+  let description = [{
+    This pass merges a call of elementwise primitives with a call of such primitives that
+    makes one of its operands, and goes on with the call that comes of it. So a whole graph
+    becomes one launch, and a value that nothing else reads never goes to memory. A value
+    that something else reads too becomes a result of the call. Then the pass merges calls that
+    read the same tensor, which one launch reads once. It merges two calls only under these
+    conditions:
+
+    - The second one reads the result itself, not a view of it. What both read is one value and
+      has more than one element in memory.
+    - The body has at most as many primitives, operands and results as the kernel family
+      takes (PointwiseGraph in kernels/graph/Family.td), and the target has a kernel for it.
+    - Nothing between them reads a result of the first one, because the new call stands at the
+      place of the second one.
+    - If more than 8 calls stand between them, the operands of the first one do not take more
+      memory than its results: they have to stay alive until the second one.
+    - Neither of them names a kernel.
+
+    A bias_add counts as elementwise: the kernel reads its bias as a view that repeats it.
+    A copy of a view whose rows do not lie together stays apart, because the kernel of copies
+    moves whole tiles. A remark says what was merged, or why calls stay apart. The pass refuses
+    only an unknown target.
+
+    ```mlir
+    %s = aicf_rt.call sigmoid(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %y = aicf_rt.call mul(%x, %s)
+        : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    // becomes
+    %y = aicf_rt.call {
+      t0 = sigmoid(%x)
+      t1 = mul(%x, t0)
+      yield t1
+    } : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "aicf::DeviceKind",
+           "aicf::DeviceKind::CPU", "device that the plan is for",
+           "aicf::targetValues()">
+  ];
+}
+
 def BatchCalls : Pass<"aicf-rt-batch-calls", "::mlir::func::FuncOp"> {
   let summary = "merge the same call for many tensors into one";
   let description = [{

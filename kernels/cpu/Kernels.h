@@ -7,6 +7,7 @@
 #ifndef AICF_KERNELS_CPU_KERNELS_H
 #define AICF_KERNELS_CPU_KERNELS_H
 
+#include "lib/Ops/KernelTable.h"
 #include "lib/Ops/Launch.h"
 
 #include <string_view>
@@ -15,6 +16,12 @@ namespace aicf::cpu {
 
 /// The kernel of a CPU row of the table, or nullptr.
 CpuKernel findFunction(std::string_view kid);
+
+/// What the kernel of `row`, which takes the call, works out once for all
+/// launches; null for most kernels. The address of each tensor of the call is
+/// in `values`. Errors: those of GraphProgram::create().
+StatusOr<std::shared_ptr<const CpuPrepared>>
+prepare(const KernelRow &row, const Body &body, Span<const TensorView> values);
 
 /// Which GEMM library the build found: "openblas ..." or "plain loop".
 std::string_view gemmLibrary();

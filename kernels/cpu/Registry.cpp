@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cpu/KernelDecls.h"
+#include "kernels/graph/CpuProgram.h"
 
 #include <unordered_map>
 
@@ -19,6 +20,14 @@ CpuKernel findFunction(std::string_view kid) {
   };
   auto it = functions.find(kid);
   return it == functions.end() ? nullptr : it->second;
+}
+
+StatusOr<std::shared_ptr<const CpuPrepared>>
+prepare(const KernelRow &row, const Body &body, Span<const TensorView> values) {
+  const PatternInfo *pattern = patternOf(row.pattern);
+  if (pattern && pattern->graph)
+    return GraphProgram::create(body, values);
+  return std::shared_ptr<const CpuPrepared>();
 }
 
 } // namespace aicf::cpu

@@ -198,6 +198,8 @@ def BiasAddPrimitive : Primitive<"bias_add", 1, "BADD"> {
   let fields = [I64Field<"axis", AnyNumber, "-1">];
   let phase = ForwardPhase;
   let precision = Narrow;
+  let spreadOperand = "b";
+  let spreadAs = "add";
   let constraints = ["b has rank 1 and y's element type.",
                      "`axis` is -1 or a dimension of y.",
                      "b has the size of y's dimension `axis`."];
@@ -206,6 +208,7 @@ def BiasAddPrimitive : Primitive<"bias_add", 1, "BADD"> {
 class CopyLikePrimitive<string mnemonic, int number>
     : Primitive<mnemonic, number> {
   let keepsZeros = ZerosKeptEverywhere;
+  let elementwise = 1;
   let operandList = [In<"x", AnyElement>];
   let resultList = [Like<"y", "x">];
   let phase = ForwardPhase;
@@ -231,6 +234,7 @@ def CopySavedPrimitive : CopyLikePrimitive<"copy_saved", 6> {
 
 def CastPrimitive : Primitive<"cast", 7> {
   let keepsZeros = ZerosKeptEverywhere;
+  let elementwise = 1;
   let summary = "y = x converted to y's element type";
   let text = [{
     A conversion to a float rounds to nearest even. To reach a 16-bit float, a value is

@@ -312,6 +312,8 @@ static bool isReadInTime(const Body &body, uint32_t result,
     return CallSlots::of(infoOf(primitive.kind), primitive.operands.size())
         ->mayShareStorage(of, read.slot);
   const PatternInfo *pattern = patternOf(factsOf(body).pattern.value_or(0));
+  if (pattern && pattern->graph)
+    return true;
   auto form = pattern ? formOf(*pattern, body) : std::nullopt;
   if (!form || maker / form->stride != read.primitive / form->stride)
     return false;

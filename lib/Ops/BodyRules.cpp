@@ -136,7 +136,8 @@ StatusOr<TensorDesc> infer(const Body &body, PrimitivePosition at, size_t slot,
   if (auto type =
           typeByRule(result.rule, of == kAbsentValue ? TensorDesc::absent()
                                                      : values[size_t(of)]))
-    return *type;
+    // An inner value lies nowhere, whatever lies how.
+    return type->layout == Layout::Strided ? type->dense() : *type;
   rules::Call call(body, values);
   for (const InferredResult &inferred : kInferredResults)
     if (std::pair(inferred.kind, inferred.result) ==

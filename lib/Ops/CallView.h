@@ -20,6 +20,7 @@ namespace aicf {
 
 template <typename Call> class CallView;
 template <typename Call> class PatternView;
+template <typename Call> class GraphView;
 
 /// Where a primitive is in a body: its position, and the number of the first
 /// value that it makes.
@@ -37,6 +38,7 @@ public:
 protected:
   template <typename> friend class CallView;
   template <typename> friend class PatternView;
+  template <typename> friend class GraphView;
 
   const Primitive &primitiveAt(PrimitivePosition at) const {
     return body->primitives[at.primitive];
@@ -114,6 +116,20 @@ protected:
 private:
   const Call *viewed;
   PatternForm form;
+};
+
+/// A call whose body is a graph of elementwise primitives: by numbers, because
+/// no node of it has a name.
+template <typename Call> class GraphView {
+public:
+  GraphView(const Call &call) : viewed(&call) {}
+  const Call *operator->() const { return viewed; }
+  const Body &body() const { return *viewed->body; }
+  /// One for each value of the body. Those that exist inside only have a type.
+  auto values() const { return viewed->values; }
+
+private:
+  const Call *viewed;
 };
 
 } // namespace aicf

@@ -23,6 +23,8 @@ class Variant<string operand, string result, int elements> {
   int width = elements;
 }
 class On<string type, int width = 1> : Variant<type, type, width>;
+/// Calls of any types, one element at a time.
+def OfAnyTypes : Variant<"any", "any", 1>;
 class From<string operand, string result, int width = 1>
     : Variant<operand, result, width>;
 
@@ -48,9 +50,11 @@ class Device<string enumerator> : Fact<enumerator>;
 def CPU : Device<"CPU">;
 def CUDA : Device<"CUDA">;
 
-/// Whose code a kernel runs: our own or a library's.
+/// Whose code a kernel runs: our own, text that is made of the call when it is
+/// prepared, or a library's.
 class Provider<string enumerator> : Fact<enumerator>;
 def Own : Provider<"Own">;
+def Generated : Provider<"Generated">;
 def Blas : Provider<"Blas">;
 def CublasLt : Provider<"CublasLt">;
 
@@ -125,6 +129,19 @@ class BatchPattern<string patternName, list<Node> all, int groups>
   list<string> shared = [];
 }
 
+/// Bodies of 2 to `primitives` elementwise primitives (see Record.td), whichever they
+/// are, also of those with an operand that is repeated, if nothing else reads it. They
+/// take up to `operands` values and give up to `results`. Their order is the one in which a walk from the results, in order, meets them behind their operands. So
+/// equal graphs with equal lists of results are equal bodies. The kernel reads an element
+/// of every operand before it writes the element at that place of any result. So each
+/// result may take the storage of each operand.
+class GraphPattern<string patternName, int primitives, int operands, int results>
+    : BodyPattern<patternName, []> {
+  int maxPrimitives = primitives;
+  int maxOperands = operands;
+  int maxResults = results;
+}
+
 /// How an operand or result that is a view may lie in memory. The names are enumerators of
 /// aicf::StrideRule.
 ///   AnyStrides     with any strides
@@ -192,8 +209,8 @@ class KernelFamily<string codeUnit, Device on> {
   /// Operands and results that the kernel takes as views, at most 6. The others are
   /// dense.
   list<Strided> strided = [];
-  /// Takes every operand and the result as views with any strides. A single operand is
-  /// dense, because a copy that moves whole tiles reads a view faster.
+  /// Takes every operand and result as views with any strides. Of one primitive, a single
+  /// operand is dense, because a copy that moves whole tiles reads a view faster.
   bit stridesEverywhere = 0;
   /// The order among the families of a kind: the lowest is asked first.
   int preference = 1;

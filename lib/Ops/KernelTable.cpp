@@ -103,7 +103,7 @@ uint64_t KernelRow::neededAlignment(const TensorDesc &desc) const {
     return uint64_t(desc.stored().elements()) < width
                ? element
                : std::max(element, std::min<uint64_t>(16, width * element));
-  bool isMain = desc.dtype == in0 || desc.dtype == out0;
+  bool isMain = !anyTypes && (desc.dtype == in0 || desc.dtype == out0);
   return isMain && desc.spanBytes() >= alignment
              ? std::max<uint64_t>(alignment, element)
              : element;
@@ -130,6 +130,8 @@ static bool holds(StrideRule rule, const TensorDesc &desc) {
 
 bool KernelRow::takes(OpKind kind, size_t slot, bool isResult,
                       const TensorDesc &desc) const {
+  if (anyStrides)
+    return holds(StrideRule::Any, desc);
   for (const StridedSlot &known : Span(strided.all, strided.size))
     if (std::tuple(known.kind, size_t(known.slot), known.isResult) ==
         std::tuple(kind, slot, isResult))
@@ -173,7 +175,8 @@ bool KernelRow::takesViews(const TypedBody &call) const {
 Mismatch KernelRow::mismatch(const TypedBody &call) const {
   if (call.pattern() != pattern)
     return Mismatch::Body;
-  if (call.operand(0).dtype != in0 || call.result(0).dtype != out0)
+  if (!anyTypes &&
+      (call.operand(0).dtype != in0 || call.result(0).dtype != out0))
     return Mismatch::Types;
   if (!takesViews(call))
     return Mismatch::Strides;

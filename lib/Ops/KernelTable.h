@@ -20,8 +20,8 @@ namespace rules {
 class Call;
 }
 
-/// Who runs a kernel: code of ours, or a library.
-enum class KernelProvider : uint8_t { Own, Blas, CublasLt };
+/// Who runs a kernel: code of ours, text that we make of the call, or a library.
+enum class KernelProvider : uint8_t { Own, Generated, Blas, CublasLt };
 /// How products round their operands.
 enum class Math : uint8_t { Exact, TF32 };
 enum class Selection : uint8_t { Auto, AutoTF32, Pinned };
@@ -74,7 +74,8 @@ struct KernelRow {
   DeviceKind device;
   KernelProvider provider = KernelProvider::Own;
   Math math = Math::Exact;
-  DType in0, out0;        ///< of operand 0 and result 0
+  // Of operand 0 and result 0; with `anyTypes` they say nothing.
+  DType in0 = DType::F32, out0 = DType::F32;
   uint32_t width = 1;     ///< elements an access moves, of every operand
   uint32_t alignment = 1; ///< bytes
   RowCondition condition = nullptr;
@@ -84,13 +85,16 @@ struct KernelRow {
   Selection selection = Selection::Auto;
   bool fusesForFree = false;
   bool takesPads = false;
+  bool anyTypes = false;
+  bool anyStrides = false; ///< of all operands and results; `strided` is empty
   StridedSlots strided = {};
 
   /// True unless pads could make the kernel faster with such a call.
   bool runsAtFullSpeed(const TypedBody &call) const;
   /// True if one launch of it takes no longer than launches apart.
   bool isWorthFusing() const {
-    return provider == KernelProvider::Own || fusesForFree;
+    return provider == KernelProvider::Own ||
+           provider == KernelProvider::Generated || fusesForFree;
   }
 
   /// The call as the kernel is given it: padded tensors as dense ones of their

@@ -14,6 +14,12 @@
 
 namespace aicf {
 
+/// What a CPU kernel works out once for a call, before any launch of it.
+class CpuPrepared {
+public:
+  virtual ~CpuPrepared() = default;
+};
+
 /// A call as kernels and their planners see it; checked by resolve(), not by
 /// kernels. Operands by name: a view, such as GemmArgs or GemmBiasArgs, made
 /// from it. Values that exist inside only have a type and no memory.
@@ -27,6 +33,8 @@ public:
   TensorView workspace;
   /// Threads a CPU kernel may use; results do not depend on it.
   int numThreads = 1;
+  /// What cpu::prepare() gave for the call.
+  const CpuPrepared *prepared = nullptr;
 };
 
 #define AICF_ARGS(KIND) using KIND##Args = KIND##View<LaunchArgs>;

@@ -1931,6 +1931,11 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   std::optional<CastView<Call>> copy(size_t group) const { return this->template optionalNode<CastView<Call>>(1, group); }
 };
 
+/// Pattern pointwise_graph
+template <typename Call> struct PointwiseGraphView : GraphView<Call> {
+  using GraphView<Call>::GraphView;
+};
+
 /// X(Kind): every kind.
 #define AICF_KINDS(X) \
   X(Gemm) \
@@ -2103,7 +2108,8 @@ template <typename Call> struct SgdUpdateView : PatternView<Call> {
   X(MseLossGrad) \
   X(ReluBwdReduce) \
   X(SgdGroupUpdate) \
-  X(SgdUpdate)
+  X(SgdUpdate) \
+  X(PointwiseGraph)
 
 /// X(op, View, n): every numbered constraint Cn.
 #define AICF_CONSTRAINTS(X) \

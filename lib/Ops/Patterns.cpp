@@ -7,6 +7,7 @@
 
 #include "lib/Ops/Patterns.h"
 #include "lib/Ops/BodyRules.h"
+#include "lib/Ops/Graphs.h"
 
 namespace aicf {
 namespace {
@@ -150,6 +151,8 @@ std::optional<Match> matchPattern(const PatternInfo &pattern,
 
 std::optional<PatternForm> formOf(const PatternInfo &pattern,
                                   const Body &body) {
+  if (pattern.graph)
+    return std::nullopt;
   PatternForm form;
   size_t numPrimitives = body.primitives.size();
   // aicf-tblgen refuses more, which GCC cannot know.
@@ -189,7 +192,8 @@ std::string_view nameOfPattern(PatternId id) {
 }
 
 bool matches(const PatternInfo &pattern, const Body &body) {
-  return matchPattern(pattern, body).has_value();
+  return pattern.graph ? isGraph(*pattern.graph, body)
+                       : matchPattern(pattern, body).has_value();
 }
 
 /// A primitive's ties are those of its record.
@@ -202,6 +206,13 @@ static void addRecordTies(const Body &body, BodyFacts &facts) {
       if (primitive.operands[slot] != kAbsentValue &&
           slots.mayShareStorage(body.results[r] - body.numOperands, slot))
         facts.ties[r].push_back(uint32_t(primitive.operands[slot]));
+}
+
+/// A graph's kernel reads at a place all that it reads there before it writes.
+static void addGraphTies(const Body &body, BodyFacts &facts) {
+  for (std::vector<uint32_t> &tied : facts.ties)
+    for (uint32_t operand = 0; operand < body.numOperands; ++operand)
+      tied.push_back(operand);
 }
 
 namespace {
@@ -274,11 +285,16 @@ BodyFacts factsOf(const Body &body) {
     addRecordTies(body, facts);
     return facts;
   }
-  for (size_t i = 0; i < allPatterns().size() && !facts.pattern; ++i)
-    if (auto match = matchPattern(allPatterns()[i], body)) {
+  for (size_t i = 0; i < allPatterns().size() && !facts.pattern; ++i) {
+    const PatternInfo &pattern = allPatterns()[i];
+    if (pattern.graph && isGraph(*pattern.graph, body)) {
       facts.pattern = PatternId(kNumOpKinds + i);
-      PatternTies(allPatterns()[i], *match, body).addTo(facts);
+      addGraphTies(body, facts);
+    } else if (auto match = matchPattern(pattern, body)) {
+      facts.pattern = PatternId(kNumOpKinds + i);
+      PatternTies(pattern, *match, body).addTo(facts);
     }
+  }
   return facts;
 }
 

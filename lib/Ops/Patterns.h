@@ -54,6 +54,11 @@ struct BatchInfo {
   Span<const NodeSlot> shared; ///< operands that all groups share
 };
 
+/// Limits of a pattern that takes any elementwise primitives.
+struct GraphInfo {
+  size_t maxPrimitives, maxOperands, maxResults;
+};
+
 struct PatternInfo {
   std::string_view name;
   Span<const NodeInfo> nodes;
@@ -62,6 +67,7 @@ struct PatternInfo {
   Span<const NodeSlot> keeps, mayKeep;
   Span<const PatternTieInfo> ties;
   const BatchInfo *batch; ///< null: the nodes stand once
+  const GraphInfo *graph; ///< null: `nodes` says which primitives
 };
 
 inline constexpr size_t kMaxNodes = 8;
@@ -86,7 +92,7 @@ struct PatternForm {
 };
 
 /// Where the nodes of `pattern` are, by kinds alone: optional ones are there
-/// if their kind comes next.
+/// if their kind comes next. Nothing for a graph, which names no nodes.
 std::optional<PatternForm> formOf(const PatternInfo &pattern, const Body &body);
 
 /// A body's pattern: the number of a kind for one primitive, else
@@ -108,7 +114,8 @@ struct BodyFacts {
   /// How many of the values that it makes somebody reads, or are results.
   size_t numMade = 0;
   /// For each result of the call the operands whose storage it may take: those
-  /// of a record's or a pattern's ties that no other slot of the body reads.
+  /// of a record's or a pattern's ties that no other slot of the body reads; of
+  /// a graph all.
   std::vector<std::vector<uint32_t>> ties;
 
   bool mayShareStorage(size_t result, size_t operand) const {

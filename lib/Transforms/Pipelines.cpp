@@ -14,6 +14,7 @@
 //   - views before pads and fusions, which find only kernels that take them;
 //   - pads before fusions, which look for kernels that take them;
 //   - fusions before copies, while calls are tied by values alone;
+//   - pointwise graphs behind patterns and batches, which take casts of their own;
 //   - copies before in-place: the first is always right, the second only drops;
 //   - kernels before streams, because a workspace needs an order, too;
 //   - memory last: lifetimes depend on everything before.
@@ -105,6 +106,9 @@ static void buildFusePhase(OpPassManager &pm,
     batches.target = options.target;
     batches.maxGroups = options.maxGroups;
     pm.addNestedPass<func::FuncOp>(createBatchCalls(batches));
+    FusePointwiseOptions pointwise;
+    pointwise.target = options.target;
+    pm.addNestedPass<func::FuncOp>(createFusePointwise(pointwise));
     PlacePartsOptions parts;
     parts.target = options.target;
     pm.addNestedPass<func::FuncOp>(createPlaceParts(parts));

@@ -1,4 +1,4 @@
-// RUN: aicf-compile %s -o %t.plan && aicf-plan dump %t.plan | FileCheck %s
+// RUN: aicf-compile %s --opt-level=1 -o %t.plan && aicf-plan dump %t.plan | FileCheck %s
 
 // Tests what a dump shows of locations, which come from files that others made: a
 // long path by its end, nothing that a terminal would obey; and where an

@@ -38,3 +38,11 @@ def test_the_real_functors_have_some_of_both():
     text = (ROOT / "kernels/pointwise/Functors.h").read_text()
     left_out = lint_contraction.library_functors(text)
     assert "Gelu" in left_out and "Relu" not in left_out
+
+
+def test_functions_of_generated_kernels_are_looked_at():
+    text = ".visible .func  (.param .b32 func_retval0) aicf_%s_f32(\n)\n{\n" \
+        "\tfma.rn.f32 \t%%f1, %%f2, %%f3, %%f4;\n}\n"
+    found, functions = lint_contraction.contractions(
+        text % "plain" + text % "very_curved", {"VeryCurved"})
+    assert functions == 2 and [name for name, _ in found] == ["aicf_plain_f32"]

@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// kernels/pointwise/Functors.h, and Definitions.h.inc of
-// lib/Transforms/Scalar: the scalar definitions in two languages.
+// kernels/pointwise/Functors.h, kernels/graph/Scalars.inc, and
+// Definitions.h.inc of lib/Transforms/Scalar: the scalar definitions in two
+// languages.
 //===----------------------------------------------------------------------===//
 
 #include "Records.h"
@@ -77,6 +78,12 @@ std::string expressionOf(const Primitive &p, const Init *node, StringRef name,
       .str();
 }
 
+bool givesBool(const Primitive &p) {
+  const Operand &y = p.results[0];
+  return y.rule == "BoolLike" ||
+         p.operands[positionOf(p.record, p.operands, y.of)].isBool();
+}
+
 bool emitFunctors(const RecordKeeper &records, raw_ostream &os) {
   emitFileTop("Functors.h", "pointwise primitives as functions of scalars",
               "AICF_KERNELS_POINTWISE_FUNCTORS_H", os);
@@ -94,13 +101,10 @@ bool emitFunctors(const RecordKeeper &records, raw_ostream &os) {
     interleaveComma(p.operands, os, [&](const Operand &o) {
       os << (o.isBool() ? "true" : "false");
     });
-    const Operand &y = p.results[0];
-    bool givesBool =
-        y.rule == "BoolLike" || p.operands[positionOf(p.record, p.operands, y.of)].isBool();
     os << "};\n  static constexpr bool kGivesBool = "
-       << (givesBool ? "true" : "false")
+       << (givesBool(p) ? "true" : "false")
        << ";\n  template <typename C, bool kTo16Bits = false>\n  AICF_HOST_DEVICE static "
-       << (givesBool ? "bool" : "C")
+       << (givesBool(p) ? "bool" : "C")
        << " apply([[maybe_unused]] const Attrs &attrs, ";
     interleaveComma(p.operands, os, [&](const Operand &o) {
       os << "[[maybe_unused]] " << (o.isBool() ? "bool " : "C ") << o.name;
@@ -110,6 +114,56 @@ bool emitFunctors(const RecordKeeper &records, raw_ostream &os) {
   }
   os << "\n// clang-format on\n} // namespace aicf::functor\n\n#endif // "
         "AICF_KERNELS_POINTWISE_FUNCTORS_H\n";
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// kernels/graph/Scalars.inc
+//===----------------------------------------------------------------------===//
+
+/// The types that a primitive computes in: f32 stands for 16-bit types, i1 for
+/// what has no other.
+std::vector<StringRef> computeTypes(const Primitive &p) {
+  std::vector<StringRef> types;
+  for (const Record *v :
+       p.record->getValueAsDef("types")->getValueAsListOfDefs("cpu")) {
+    StringRef in = v->getValueAsString("input");
+    StringRef type = in == "i1" ? v->getValueAsString("output") : in;
+    if (type.ends_with("f16"))
+      type = "f32";
+    if (!llvm::is_contained(types, type))
+      types.push_back(type);
+  }
+  return types;
+}
+
+/// `extern "C"` functions of scalars. A field is a parameter, and i1 a number.
+bool emitScalars(const RecordKeeper &records, raw_ostream &os) {
+  emitFileTop("Scalars.inc", "pointwise primitives with C linkage", "", os);
+  os << "// clang-format off\n\n";
+  for (const Primitive &p : allPrimitives(records)) {
+    if (!p.isPointwise())
+      continue;
+    for (StringRef type : computeTypes(p)) {
+      // Of what computes with i1 alone, any type would do.
+      StringRef c = type == "i1" ? "i32" : type;
+      os << "AICF_SCALAR(" << (givesBool(p) ? "i1_result" : c) << ", " << p.name
+         << "_" << type << ", (";
+      std::vector<std::string> parameters, fields, operands;
+      for (const Field &f : p.fields) {
+        parameters.push_back((f.type + " " + f.name).str());
+        fields.push_back(f.name.str());
+      }
+      for (const Operand &o : p.operands) {
+        parameters.push_back(((o.isBool() ? "i1_operand" : c) + " " + o.name).str());
+        operands.push_back((o.isBool() ? o.name + " != 0" : o.name).str());
+      }
+      os << join(parameters, ", ") << "), " << p.cppName() << "::apply<" << c
+         << ">({" << join(fields, ", ") << "}, " << join(operands, ", ")
+         << "))\n";
+    }
+  }
+  os << "\n#undef AICF_SCALAR\n";
   return false;
 }
 
@@ -148,6 +202,9 @@ bool emitBuilders(const RecordKeeper &records, raw_ostream &os) {
 mlir::GenRegistration functors("gen-functors",
                                "Generate functors of pointwise primitives",
                                emitFunctors);
+mlir::GenRegistration scalars("gen-scalar-functions",
+                              "Generate functions for generated kernels",
+                              emitScalars);
 mlir::GenRegistration builders("gen-scalar-builders",
                                "Generate definitions of pointwise primitives "
                                "that build IR",

@@ -30,7 +30,7 @@ void emitStrided(const Kernel &k, raw_ostream &os) {
     separator = ", ";
     ++count;
   };
-  if (k.family->getValueAsBit("stridesEverywhere")) {
+  if (k.family->getValueAsBit("stridesEverywhere") && !k.kinds.empty()) {
     size_t numOperands = k.kinds[0]->operands.size();
     for (size_t i = 0; numOperands > 1 && i < numOperands; ++i)
       emit(*k.kinds[0], /*isResult=*/false, i, "Any");
@@ -59,8 +59,23 @@ void emitStrided(const Kernel &k, raw_ostream &os) {
     os << "}, " << count << "}";
 }
 
+/// The row of a graph's kernel.
+void emitAnyTypesRow(const Kernel &k, raw_ostream &os) {
+  os << "AICF_ROW_" << k.fact("provider") << "(" << k.kid() << ", " << k.cppName
+     << ", .provider = KernelProvider::" << k.fact("provider");
+  if (!k.text("condition").empty())
+    os << ", .condition = AICF_CONDITION(" << k.cppName << ", "
+       << k.text("condition") << ")";
+  os << ", .anyTypes = true";
+  if (k.family->getValueAsBit("stridesEverywhere"))
+    os << ", .anyStrides = true";
+  os << ")\n";
+}
+
 /// ".field = value" for what differs from a row's defaults.
 void emitRow(const Kernel &k, raw_ostream &os) {
+  if (k.isOfAnyTypes())
+    return emitAnyTypesRow(k, os);
   auto [in, bytes] = dtypeOf(k.family, k.in);
   int64_t alignment = k.family->getValueAsInt("alignment");
   os << "AICF_ROW_" << k.fact("provider") << "(" << k.kid() << ", " << k.cppName

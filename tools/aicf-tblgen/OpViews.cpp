@@ -72,6 +72,11 @@ void emitView(const Primitive &p, raw_ostream &os) {
 
 void emitPatternView(const Pattern &p, raw_ostream &os) {
   std::string name = p.cppName() + "View";
+  if (p.isGraph) {
+    os << "\n/// Pattern " << p.name << "\ntemplate <typename Call> struct "
+       << name << " : GraphView<Call> {\n  using GraphView<Call>::GraphView;\n};\n";
+    return;
+  }
   os << "\n/// Pattern " << p.name << "\ntemplate <typename Call> struct "
      << name << " : PatternView<Call> {\n  " << name
      << "(const Call &call)\n      : PatternView<Call>(call, *patternOf("

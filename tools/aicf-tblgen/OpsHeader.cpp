@@ -96,7 +96,8 @@ void emitInfo(const Primitive &p, raw_ostream &os) {
   os << ",\n     " << (p.hasVariadic() ? "true" : "false") << ", "
      << p.numConstraints << ",\n     Phase::" << p.phase
      << ", Precision::" << p.precision << ", "
-     << "KeepsZeros::" << p.keepsZeros << "},\n";
+     << "KeepsZeros::" << p.keepsZeros << ", "
+     << (p.isElementwise() ? "true" : "false") << "},\n";
 }
 
 bool emitHeader(const RecordKeeper &records, raw_ostream &os) {

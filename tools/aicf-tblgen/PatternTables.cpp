@@ -48,6 +48,8 @@ public:
           }));
     if (p.maxGroups)
       writeBatch();
+    if (p.isGraph)
+      writeGraph();
   }
 
 private:
@@ -89,6 +91,13 @@ private:
     os << "};\n";
   }
 
+  void writeGraph() const {
+    os << "constexpr GraphInfo k" << p.cppName() << "Graph = {"
+       << p.record->getValueAsInt("maxPrimitives") << ", "
+       << p.record->getValueAsInt("maxOperands") << ", "
+       << p.record->getValueAsInt("maxResults") << "};\n";
+  }
+
   const Pattern &p;
   raw_ostream &os;
 };
@@ -100,10 +109,34 @@ void emitPatternInfo(const Pattern &p, raw_ostream &os) {
   emitSpan(p, "Keeps", p.list("keeps").size(), os);
   emitSpan(p, "MayKeep", p.list("mayKeep").size(), os);
   emitSpan(p, "Ties", p.list("ties").size(), os);
-  if (p.maxGroups)
-    os << "&k" << p.cppName() << "Batch},\n";
-  else
-    os << "nullptr},\n";
+  auto emitExtra = [&](bool isThere, StringRef suffix, StringRef end) {
+    if (isThere)
+      os << "&k" << p.cppName() << suffix << end;
+    else
+      os << "nullptr" << end;
+  };
+  emitExtra(p.maxGroups, "Batch", ", ");
+  emitExtra(p.isGraph, "Graph", "},\n");
+}
+
+/// The primitive that an elementwise one is with an operand that is repeated.
+void emitSpread(const Primitive &p, const std::vector<Primitive> &kinds,
+                raw_ostream &os) {
+  StringRef operand = p.record->getValueAsString("spreadOperand");
+  StringRef as = p.record->getValueAsString("spreadAs");
+  if (operand.empty())
+    return;
+  auto kind = llvm::find_if(
+      kinds, [&](const Primitive &other) { return other.name == as; });
+  if (kind == kinds.end() || !kind->isElementwise() ||
+      kind->operands.size() != p.operands.size() || p.fields.size() != 1 ||
+      p.fields[0].name != "axis")
+    PrintFatalError(p.record, "'" + p.name + "' is not '" + as +
+                                  "' with an operand that is repeated along "
+                                  "all dimensions but `axis`");
+  os << "    {OpKind::" << p.cppName() << ", "
+     << positionOf(p.record, p.operands, operand) << ", OpKind::"
+     << kind->cppName() << "},\n";
 }
 
 bool emitPatterns(const RecordKeeper &records, raw_ostream &os) {
@@ -131,6 +164,10 @@ bool emitPatterns(const RecordKeeper &records, raw_ostream &os) {
   os << "constexpr PatternInfo kPatterns[] = {\n";
   for (const Pattern &p : patterns)
     emitPatternInfo(p, os);
+  os << "};\n#endif\n\n#ifdef AICF_SPREAD_TABLE\n#undef AICF_SPREAD_TABLE\n"
+        "constexpr SpreadInfo kSpreads[] = {\n";
+  for (const Primitive &p : kinds)
+    emitSpread(p, kinds, os);
   os << "};\n#endif\n";
   return false;
 }

@@ -68,7 +68,8 @@ void emitTestRecord(const Primitive &p, raw_ostream &os) {
   os << "), " << setOf(optional) << ", (";
   names(p.results);
   os << "),\n        " << setOf(ties) << ", \"" << p.phase << "\", "
-     << (p.isUniform() ? "True" : "False") << ",\n        {";
+     << (p.isUniform() ? "True" : "False") << ", "
+     << (p.mayBeInGraph() ? "True" : "False") << ",\n        {";
   for (const Field &f : p.fields)
     os << "\"" << f.name << "\": (\"" << f.range << "\", "
        << (f.defaultValue.empty() ? "True" : "False") << "), ";
@@ -108,6 +109,7 @@ bool emitTestRecords(const RecordKeeper &records, raw_ostream &os) {
         "    ties: set            # (result, operand) that may share memory\n"
         "    phase: str\n"
         "    is_pointwise: bool   # one result, all of one type\n"
+        "    is_elementwise: bool # may stand in a graph\n"
         "    fields: dict         # name: (range, whether it has no default)\n"
         "\n\n"
         "class Pattern(NamedTuple):\n"
@@ -121,7 +123,8 @@ bool emitTestRecords(const RecordKeeper &records, raw_ostream &os) {
     emitTestRecord(p, os);
   os << "}\n\nPATTERNS = {\n";
   for (const Pattern &p : allBodyPatterns(records, kinds))
-    emitTestPattern(p, os);
+    if (!p.isGraph)
+      emitTestPattern(p, os);
   os << "}\n";
   return false;
 }

@@ -69,6 +69,11 @@ static void checkConsistency(const Primitive &p) {
   for (const Operand &r : p.results)
     require(!r.isOptional() || &r == &p.results.back(),
             r.name + " may be absent, so it must be the last result");
+  require(!p.isElementwise() || (p.results.size() == 1 && !p.hasVariadic() &&
+                                 llvm::all_of(p.operands, [](const Operand &o) {
+                                   return o.presence == "Plain";
+                                 })),
+          "an elementwise primitive has one result and plain operands");
   StringRef kept =
       p.record->getValueAsDef("precision")->getValueAsString("kept");
   if (!kept.empty())
@@ -247,7 +252,8 @@ aicf::tblgen::allBodyPatterns(const RecordKeeper &records,
                               const std::vector<Primitive> &kinds) {
   std::vector<Pattern> all;
   for (const Record *r : records.getAllDerivedDefinitions("BodyPattern")) {
-    Pattern p{r, r->getValueAsString("name"), {}, 0, {}, {}};
+    bool isGraph = r->getValue("maxPrimitives");
+    Pattern p{r, r->getValueAsString("name"), {}, 0, isGraph, {}, {}};
     if (r->getValue("maxGroups"))
       p.maxGroups = r->getValueAsInt("maxGroups");
     for (const Record *e : r->getValueAsListOfDefs("nodes")) {
@@ -257,13 +263,20 @@ aicf::tblgen::allBodyPatterns(const RecordKeeper &records,
       p.nodes.push_back(
           {e->getValueAsString("name"), &*it, e->getValueAsBit("isOptional")});
     }
-    if (p.nodes.size() < 2 || p.nodes.size() > 8 || p.nodes[0].isOptional)
+    if (isGraph ? !p.nodes.empty()
+                : p.nodes.size() < 2 || p.nodes.size() > 8 ||
+                      p.nodes[0].isOptional)
       PrintFatalError(r, "'" + p.name +
                              "' must have 2 to 8 nodes, the first of which "
-                             "is there");
+                             "is there; a graph has none");
     readPattern(p);
     all.push_back(std::move(p));
   }
+  // A body is of the first pattern that it matches: a graph takes what no other
+  // one does.
+  llvm::stable_sort(all, [](const Pattern &a, const Pattern &b) {
+    return a.isGraph < b.isGraph;
+  });
   return all;
 }
 
@@ -299,12 +312,12 @@ static bool isOfUnit(const Primitive &kind, const Record *family) {
 }
 
 /// Types and widths: the family's, or the pointwise primitive's.
-static std::vector<const Record *> variantsOf(const Record *family,
-                                              const Primitive &kind) {
+static std::vector<const Record *>
+variantsOf(const Record *family, const std::vector<const Primitive *> &of) {
   if (!family->getValueAsBit("everyPointwise"))
     return family->getValueAsListOfDefs("variants");
   std::vector<const Record *> variants =
-      kind.record->getValueAsDef("types")->getValueAsListOfDefs(
+      of.front()->record->getValueAsDef("types")->getValueAsListOfDefs(
           factOf(family, "device").lower());
   if (family->getValueAsBit("stridesEverywhere"))
     llvm::erase_if(variants, [](const Record *v) {
@@ -329,7 +342,7 @@ aicf::tblgen::allKernels(const RecordKeeper &records,
   auto add = [&](const Record *family, StringRef pattern,
                  const std::string &cppName,
                  const std::vector<const Primitive *> &of) {
-    for (const Record *v : variantsOf(family, *of.front())) {
+    for (const Record *v : variantsOf(family, of)) {
       kernels.push_back({family, pattern, cppName, v->getValueAsString("input"),
                          v->getValueAsString("output"),
                          v->getValueAsInt("width"), of});

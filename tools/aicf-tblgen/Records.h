@@ -59,6 +59,12 @@ struct Primitive {
   bool isPointwise() const {
     return cast<DefInit>(scalar->getOperator())->getDef()->getName() != "none";
   }
+  bool isElementwise() const {
+    return isPointwise() || record->getValueAsBit("elementwise");
+  }
+  bool mayBeInGraph() const {
+    return isElementwise() || !record->getValueAsString("spreadOperand").empty();
+  }
   /// Whether all operands and the result have one type, which is not i1.
   bool isUniform() const {
     return isPointwise() && results[0].rule == "Like" &&
@@ -100,6 +106,7 @@ struct Pattern {
   StringRef name;
   std::vector<Node> nodes;
   int64_t maxGroups; ///< of a BatchPattern, or 0
+  bool isGraph;      ///< a GraphPattern, which names no nodes
   std::vector<Binding> bindings;
   std::vector<PatternTie> ties;
 
@@ -141,7 +148,10 @@ struct Kernel {
   }
   /// The value of a field that is an enumerator.
   StringRef fact(StringRef field) const { return factOf(family, field); }
+  bool isOfAnyTypes() const { return in == "any"; }
   std::string kid() const {
+    if (isOfAnyTypes())
+      return (pattern + "_v" + Twine(family->getValueAsInt("version"))).str();
     std::string in(this->in), types = in;
     if (fact("math") == "TF32")
       types = "tf32";

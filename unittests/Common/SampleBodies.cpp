@@ -236,7 +236,10 @@ const std::vector<KindRow> &allCallRows() {
     Span<const KindRow> single = sampleCallRows();
     std::vector<KindRow> all(single.begin(), single.end());
     for (const PatternInfo &pattern : allPatterns())
-      addChoices(pattern, {}, all);
+      if (!pattern.graph)
+        addChoices(pattern, {}, all);
+    for (KindRow &row : graphRows())
+      all.push_back(std::move(row));
     return all;
   }();
   return rows;

@@ -93,9 +93,11 @@ KindRow uniformRow(std::string name, OpKind kind, DType dtype,
 bool isUniform(OpKind kind);
 /// At least one row of every kind.
 Span<const KindRow> sampleCallRows();
-/// Those, and rows of every pattern of several primitives: see
-/// SampleBodies.cpp.
+/// Those, rows of every pattern of several primitives (see SampleBodies.cpp),
+/// and graphRows().
 const std::vector<KindRow> &allCallRows();
+/// Rows of graphs of elementwise primitives, by hand: kernels/graph/test.
+std::vector<KindRow> graphRows();
 /// The row called `name`, which must be there.
 const KindRow &sampleCallRow(std::string_view name);
 

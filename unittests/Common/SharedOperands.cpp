@@ -56,6 +56,11 @@ Sample withoutDimensions(const Sample &sample, int64_t leading) {
 
 } // namespace
 
+static bool isGraph(const Body &body) {
+  const PatternInfo *pattern = patternOf(factsOf(body).pattern.value_or(0));
+  return pattern && pattern->graph;
+}
+
 std::vector<Sample> samplesForSharing(const KindRow &row, DType dtype) {
   // A square, so that the operands of a product are of the type of its result.
   Sample square = makeSample(row, 16, 16, dtype);
@@ -92,6 +97,8 @@ std::vector<SharedSample> withSharedOperands(const Sample &sample) {
 }
 
 std::vector<Body> withOperandsApart(const Body &body) {
+  if (isGraph(body))
+    return {};
   std::vector<size_t> uses(body.numValues());
   for (const Primitive &primitive : body.primitives)
     for (int32_t value : primitive.operands)
@@ -120,6 +127,8 @@ std::vector<Body> withOperandsApart(const Body &body) {
 }
 
 std::vector<Body> withReadsInside(const Body &body) {
+  if (isGraph(body))
+    return {};
   std::vector<Body> bodies;
   for (size_t primitive = 0; primitive < body.primitives.size(); ++primitive)
     for (size_t slot = 0; slot < body.primitives[primitive].operands.size();

@@ -31,12 +31,13 @@ struct SharedSample {
 std::vector<SharedSample> withSharedOperands(const Sample &sample);
 
 /// Every slot that reads an operand of the call, made to read a value that an
-/// earlier primitive of the body makes. In normal form, but without types.
+/// earlier primitive of the body makes. In normal form, but without types. None
+/// of a graph, which reads what it likes inside.
 std::vector<Body> withReadsInside(const Body &body);
 
 /// Every slot that reads what another slot reads, or what the body makes, made
 /// to read an operand of its own. Without types, and maybe with values that
-/// nobody reads.
+/// nobody reads. None of a graph, which binds no slots.
 std::vector<Body> withOperandsApart(const Body &body);
 
 } // namespace aicf::test

@@ -9,6 +9,7 @@
 
 #include "aicf/OpCall.h"
 #include "lib/Ops/BodyRules.h"
+#include "lib/Ops/Graphs.h"
 #include "lib/Ops/TypedBody.h"
 #include "unittests/Common/SharedOperands.h"
 
@@ -236,9 +237,88 @@ TEST(Bodies, OfNoPatternAreNoCalls) {
   TensorDesc x(DType::F32, {3});
   auto body =
       std::make_shared<Body>(chainOf(OpKind::Relu, {0}, OpKind::Relu));
+  body->primitives[1] = {OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{}), {1}};
   ASSERT_TRUE(checkForm(*body).ok());
   EXPECT_EQ(TypedBody::create(body, {&x, 1}, {&x, 1}).status().message(),
-            "no kernel family takes relu, relu in one call");
+            "no kernel family takes relu, reduce_sum in one call");
+}
+
+/// `count` primitives, each of which adds an operand of its own.
+Body sumOf(size_t count) {
+  Body body;
+  body.numOperands = uint32_t(count) + 1;
+  for (int32_t i = 0; i < int32_t(count); ++i)
+    body.primitives.push_back(
+        {OpKind::Add,
+         {},
+         {i == 0 ? 0 : int32_t(body.numOperands) + i - 1, i + 1}});
+  body.results = {body.numValues() - 1};
+  return body;
+}
+
+TEST(Bodies, OfAGraphKeepToItsLimits) {
+  const GraphInfo &graph = *patternOf(patterns::PointwiseGraph)->graph;
+  auto isGraph = [](const Body &body) {
+    EXPECT_TRUE(checkForm(body).ok()) << checkForm(body).toString();
+    return factsOf(body).pattern == patterns::PointwiseGraph;
+  };
+  EXPECT_TRUE(isGraph(sumOf(graph.maxOperands - 1)));
+  EXPECT_FALSE(isGraph(sumOf(graph.maxOperands)));
+  auto chain = [](size_t count) {
+    Body body;
+    body.numOperands = 1;
+    for (size_t i = 0; i < count; ++i)
+      body.primitives.push_back({OpKind::Relu, {}, {int32_t(i)}});
+    body.results = {uint32_t(count)};
+    return body;
+  };
+  EXPECT_TRUE(isGraph(chain(graph.maxPrimitives)));
+  EXPECT_FALSE(isGraph(chain(graph.maxPrimitives + 1)));
+  Body results = chain(graph.maxResults + 1);
+  results.results.clear();
+  for (uint32_t i = 2; i <= graph.maxResults + 1; ++i)
+    results.results.push_back(i);
+  EXPECT_TRUE(isGraph(results));
+  results.results.insert(results.results.begin(), 1);
+  EXPECT_FALSE(isGraph(results));
+}
+
+/// One graph is one body: another order of the same primitives is none.
+TEST(Bodies, OfAGraphStandInOneOrder) {
+  // relu(x) * tanh(x).
+  Body body;
+  body.numOperands = 1;
+  body.primitives = {{OpKind::Relu, {}, {0}},
+                     {OpKind::Tanh, {}, {0}},
+                     {OpKind::Mul, {}, {1, 2}}};
+  body.results = {3};
+  EXPECT_EQ(factsOf(body).pattern, patterns::PointwiseGraph);
+  Body other = body;
+  std::swap(other.primitives[0], other.primitives[1]);
+  other.primitives[2].operands = {2, 1};
+  ASSERT_TRUE(checkForm(other).ok());
+  EXPECT_FALSE(factsOf(other).pattern);
+  GraphForm ordered = inGraphOrder(other);
+  EXPECT_EQ(ordered.body, body);
+  EXPECT_EQ(ordered.primitives, (std::vector<size_t>{1, 0, 2}));
+}
+
+/// Parts of a graph that share no value have no rule in common.
+TEST(Bodies, OfAGraphAreOfOneShape) {
+  Body body;
+  body.numOperands = 2;
+  body.primitives = {{OpKind::Relu, {}, {0}}, {OpKind::Tanh, {}, {1}}};
+  body.results = {2, 3};
+  auto shared = std::make_shared<Body>(body);
+  auto chosen = [&](int64_t first, int64_t second) {
+    TensorDesc descs[] = {{DType::F32, {first}}, {DType::F32, {second}}};
+    StatusOr<TypedBody> typed =
+        TypedBody::create(shared, {descs, 2}, {descs, 2});
+    EXPECT_TRUE(typed.ok()) << typed.status().toString();
+    return selectKernel(DeviceKind::CPU, *typed);
+  };
+  EXPECT_NE(chosen(3, 3), nullptr);
+  EXPECT_EQ(chosen(3, 4), nullptr);
 }
 
 /// Optional nodes at the end of a pattern may be absent.

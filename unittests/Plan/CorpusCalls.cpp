@@ -212,6 +212,17 @@ void CorpusBuilder::addBodies() {
     b.results = {3, 4};
     addPrimitive(b, OpKind::BiasAdd, {3, 2}, encodeAttrs(BiasAddAttrs{-1}));
   });
+  pattern("graph-in-another-order", 0, [=](Body &b) {
+    b = Body{1, {}, {3}};
+    addPrimitive(b, OpKind::Tanh, {0});
+    addPrimitive(b, OpKind::Relu, {0});
+    addPrimitive(b, OpKind::Mul, {2, 1});
+  });
+  pattern("graph-of-too-many", 0, [=](Body &b) {
+    b = Body{1, {}, {33}};
+    for (int32_t i = 0; i < 33; ++i)
+      addPrimitive(b, OpKind::Relu, {i});
+  });
   // Two updates: of other fields, with other scalars, one after the other.
   auto addUpdate = [=](Body &b, std::vector<int32_t> operands) {
     operands.resize(6, kAbsentValue);

@@ -258,6 +258,15 @@ class Primitive<string mnemonic, int number, string schema = ""> {
   KeepsZeros keepsZeros = ZerosKeptNo;
   /// For a pointwise primitive, the result as a function of its operands and fields.
   dag scalar = (none);
+  /// Each element of the one result depends on the element at the same place of each
+  /// operand, and on nothing else. A primitive with a scalar definition is elementwise
+  /// in any case; this says it of others.
+  bit elementwise = 0;
+  /// The primitive is the elementwise `spreadAs` of operand 0 and of this operand, which
+  /// has one dimension, that of number `axis` (a field) of operand 0, and is repeated over
+  /// the others.
+  string spreadOperand = "";
+  string spreadAs = "";
 
   list<Operand> plain = !filter(o, operandList, !not(o.isVariadic));
   bit hasVariadic = !ne(!size(plain), !size(operandList));

@@ -53,12 +53,15 @@ uint64_t availableMemory() {
 
 struct CPUCall : DeviceCall {
   CpuKernel function = nullptr;
+  std::shared_ptr<const CpuPrepared> prepared;
 };
 
 void runCall(const ResolvedCall &call, int numThreads) {
   LaunchArgs args = call.launchArgs();
   args.numThreads = numThreads;
-  static_cast<const CPUCall &>(*call.deviceCall).function(args);
+  auto &prepared = static_cast<const CPUCall &>(*call.deviceCall);
+  args.prepared = prepared.prepared.get();
+  prepared.function(args);
 }
 
 /// A view of more runs is taken as all that lies between its first and its last
@@ -303,6 +306,9 @@ public:
       return makeError(StatusCode::NotImplemented,
                        nameOfPattern(call.row->pattern), ": kernel ",
                        call.row->kid, " is not in this build");
+    AICF_ASSIGN_OR_RETURN(
+        prepared->prepared,
+        cpu::prepare(*call.row, call.body(), call.values()));
     return std::shared_ptr<const DeviceCall>(std::move(prepared));
   }
   std::string description() const override {

@@ -229,7 +229,32 @@ Status CUDAStream::beginCapture() {
   return status;
 }
 
-Status CUDAStream::checkNode(cudaGraphNode_t node, const void *expected) const {
+/// What the node runs. CUDA names a kernel by its symbol or by the function
+/// loaded for it; the runtime knows no kernels that were loaded from text.
+static Status checkFunction(const CudaApi &api, cudaGraphNode_t node,
+                            const PlannedFunction &expected) {
+  const void *captured = nullptr, *other = nullptr;
+  if (expected.isLoaded) {
+    CUDA_KERNEL_NODE_PARAMS params{};
+    AICF_CUDA_TRY(api, cuGraphKernelNodeGetParams_v2, node, &params);
+    captured = params.kern;
+  } else {
+    cudaKernelNodeParams params{};
+    AICF_CUDA_TRY(api, cudaGraphKernelNodeGetParams, node, &params);
+    captured = params.func;
+    cudaFunction_t function = nullptr;
+    if (captured != expected.function)
+      AICF_CUDA_TRY(api, cudaGetFuncBySymbol, &function, expected.function);
+    other = function;
+  }
+  if (captured != expected.function && captured != other)
+    return makeError(StatusCode::DeviceError,
+                     "captured another kernel than the planned one");
+  return {};
+}
+
+Status CUDAStream::checkNode(cudaGraphNode_t node,
+                             const PlannedFunction *expected) const {
   cudaGraphNodeType type;
   AICF_CUDA_TRY(api, cudaGraphNodeGetType, node, &type);
   bool isPlain = type == cudaGraphNodeTypeKernel ||
@@ -239,18 +264,7 @@ Status CUDAStream::checkNode(cudaGraphNode_t node, const void *expected) const {
     return makeError(StatusCode::DeviceError, "captured a node of type ",
                      int(type), ", expected ",
                      expected ? "a kernel" : "a kernel, memcpy or memset");
-  if (!expected)
-    return {};
-  cudaKernelNodeParams params{};
-  AICF_CUDA_TRY(api, cudaGraphKernelNodeGetParams, node, &params);
-  // CUDA names a kernel by its symbol or by the function loaded for it.
-  cudaFunction_t function = nullptr;
-  if (params.func != expected)
-    AICF_CUDA_TRY(api, cudaGetFuncBySymbol, &function, expected);
-  if (params.func != expected && params.func != static_cast<void *>(function))
-    return makeError(StatusCode::DeviceError,
-                     "captured another kernel than the planned one");
-  return {};
+  return expected ? checkFunction(api, node, *expected) : Status();
 }
 
 Status CUDAStream::recordNodes(const ResolvedCall &call) {
@@ -262,7 +276,7 @@ Status CUDAStream::recordNodes(const ResolvedCall &call) {
   for (cudaGraphNode_t node : nodes)
     if (knownNodes.insert(node).second)
       added.push_back(node);
-  std::vector<const void *> functions = cudaCall(call).functions();
+  std::vector<PlannedFunction> functions = cudaCall(call).functions();
   if (added.empty() || (!functions.empty() && added.size() != functions.size()))
     return makeError(StatusCode::DeviceError, call.row->kid, ": captured ",
                      added.size(), " nodes, expected ",
@@ -270,7 +284,7 @@ Status CUDAStream::recordNodes(const ResolvedCall &call) {
                                        : std::to_string(functions.size()));
   for (size_t i = 0; i < added.size(); ++i) {
     Status status =
-        checkNode(added[i], functions.empty() ? nullptr : functions[i]);
+        checkNode(added[i], functions.empty() ? nullptr : &functions[i]);
     if (!status.ok())
       return status.withContext(std::string(call.row->kid));
   }

@@ -15,6 +15,8 @@
 
 namespace aicf {
 
+struct PlannedFunction;
+
 /// One card of the machine.
 struct Card {
   const CudaApi &api;
@@ -90,7 +92,8 @@ private:
   Status uploadPart(char *to, const char *from, uint64_t bytes);
   /// Checks and counts the nodes that a captured call has added.
   Status recordNodes(const ResolvedCall &call);
-  Status checkNode(cudaGraphNode_t node, const void *expected) const;
+  Status checkNode(cudaGraphNode_t node,
+                   const PlannedFunction *expected) const;
   template <typename Work> StatusOr<double> timed(Work work);
 
   Card card;

@@ -286,7 +286,7 @@ public:
     }
     return {};
   }
-  std::vector<const void *> functions() const override { return {}; }
+  std::vector<PlannedFunction> functions() const override { return {}; }
 
 private:
   const CudaApi &api;

@@ -39,12 +39,31 @@ void loadCublasLt(CudaApi &api) {
 }
 #endif
 
+CUresult isMissing(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *) {
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+/// From the driver that is loaded: the library has none of its own to link.
+void loadDriverCalls(CudaApi &api) {
+  void *call = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  bool isThere = cudaGetDriverEntryPointByVersion(
+                     "cuGraphKernelNodeGetParams", &call, 12000,
+                     cudaEnableDefault, &found) == cudaSuccess &&
+                 found == cudaDriverEntryPointSuccess && call;
+  api.cuGraphKernelNodeGetParams_v2 =
+      isThere ? reinterpret_cast<decltype(api.cuGraphKernelNodeGetParams_v2)>(
+                    call)
+              : isMissing;
+}
+
 CudaApi makeRealApi() {
   CudaApi api;
 #define AICF_CUDA_CALL(NAME, PARAMETERS)                                       \
   api.NAME = static_cast<cudaError_t(*) PARAMETERS>(&::NAME);
   AICF_CUDA_CALLS(AICF_CUDA_CALL)
 #undef AICF_CUDA_CALL
+  loadDriverCalls(api);
 #ifdef AICF_HAVE_CUBLASLT
   loadCublasLt(api);
 #else
@@ -67,6 +86,13 @@ Status checkCuda(const CudaApi &api, cudaError_t error, const char *what) {
   return makeError(StatusCode::DeviceError, what, ": ",
                    cudaGetErrorString(error), " (", cudaGetErrorName(error),
                    ")");
+}
+
+Status checkCuda(const CudaApi &, CUresult result, const char *what) {
+  if (result == CUDA_SUCCESS)
+    return {};
+  return makeError(StatusCode::DeviceError, what, ": CUDA driver error ",
+                   int(result));
 }
 
 #ifdef AICF_HAVE_CUBLASLT

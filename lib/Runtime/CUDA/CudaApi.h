@@ -14,6 +14,7 @@
 
 #include "aicf/Status.h"
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #ifdef AICF_HAVE_CUBLASLT
 #include <cublasLt.h>
@@ -63,7 +64,17 @@ namespace aicf {
   X(cudaGraphUpload, (cudaGraphExec_t, cudaStream_t))                          \
   X(cudaGraphLaunch, (cudaGraphExec_t, cudaStream_t))                          \
   X(cudaGraphExecDestroy, (cudaGraphExec_t))                                   \
-  X(cudaGraphDestroy, (cudaGraph_t))
+  X(cudaGraphDestroy, (cudaGraph_t))                                           \
+  X(cudaLibraryLoadData,                                                       \
+    (cudaLibrary_t *, const void *, cudaJitOption *, void **, unsigned,        \
+     cudaLibraryOption *, void **, unsigned))                                  \
+  X(cudaLibraryGetKernel, (cudaKernel_t *, cudaLibrary_t, const char *))       \
+  X(cudaLibraryUnload, (cudaLibrary_t))
+
+/// The driver's, as X(name, parameters): what the runtime does not say
+/// of kernels that were loaded.
+#define AICF_CUDA_DRIVER_CALLS(X)                                              \
+  X(cuGraphKernelNodeGetParams_v2, (CUgraphNode, CUDA_KERNEL_NODE_PARAMS *))
 
 /// X(name, parameters): functions that return cublasStatus_t.
 #ifdef AICF_HAVE_CUBLASLT
@@ -111,6 +122,10 @@ struct CudaApi {
   cudaError_t(*NAME) PARAMETERS = nullptr;
   AICF_CUDA_CALLS(AICF_CUDA_CALL)
 #undef AICF_CUDA_CALL
+#define AICF_CUDA_DRIVER_CALL(NAME, PARAMETERS)                                \
+  CUresult(*NAME) PARAMETERS = nullptr;
+  AICF_CUDA_DRIVER_CALLS(AICF_CUDA_DRIVER_CALL)
+#undef AICF_CUDA_DRIVER_CALL
 #define AICF_CUBLASLT_CALL(NAME, PARAMETERS)                                   \
   cublasStatus_t(*NAME) PARAMETERS = nullptr;
   AICF_CUBLASLT_CALLS(AICF_CUBLASLT_CALL)
@@ -126,6 +141,7 @@ const CudaApi &realCudaApi();
 /// DeviceError naming the call and CUDA's reason, or Ok. Clears CUDA's last
 /// error, so that the next call does not report this one again.
 Status checkCuda(const CudaApi &api, cudaError_t error, const char *what);
+Status checkCuda(const CudaApi &api, CUresult result, const char *what);
 #ifdef AICF_HAVE_CUBLASLT
 Status checkCuda(const CudaApi &api, cublasStatus_t status, const char *what);
 #endif

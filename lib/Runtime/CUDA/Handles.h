@@ -47,6 +47,7 @@ using PinnedMemory = CudaHandle<void *, &CudaApi::cudaFreeHost>;
 using StreamHandle = CudaHandle<cudaStream_t, &CudaApi::cudaStreamDestroy>;
 using EventHandle = CudaHandle<cudaEvent_t, &CudaApi::cudaEventDestroy>;
 using GraphHandle = CudaHandle<cudaGraph_t, &CudaApi::cudaGraphDestroy>;
+using LibraryHandle = CudaHandle<cudaLibrary_t, &CudaApi::cudaLibraryUnload>;
 using GraphExecHandle =
     CudaHandle<cudaGraphExec_t, &CudaApi::cudaGraphExecDestroy>;
 

@@ -22,10 +22,10 @@ public:
       AICF_RETURN_IF_ERROR(launchPlanned(api, l, stream));
     return {};
   }
-  std::vector<const void *> functions() const override {
-    std::vector<const void *> all;
+  std::vector<PlannedFunction> functions() const override {
+    std::vector<PlannedFunction> all;
     for (const cuda::PlannedLaunch &l : plan)
-      all.push_back(l.function);
+      all.push_back({l.function, /*isLoaded=*/false});
     return all;
   }
 

@@ -18,12 +18,18 @@
 namespace aicf {
 
 /// A call that can be put on a CUDA stream.
+/// A kernel that a launch puts into a graph.
+struct PlannedFunction {
+  const void *function; ///< a symbol, or a cudaKernel_t
+  bool isLoaded;        ///< the latter: from text, when the call was prepared
+};
+
 class CUDACall : public DeviceCall {
 public:
   virtual Status launch(cudaStream_t stream) const = 0;
   /// The kernels that a launch puts into a graph, in order; empty for a
   /// library's, which are its own business.
-  virtual std::vector<const void *> functions() const = 0;
+  virtual std::vector<PlannedFunction> functions() const = 0;
 };
 
 /// What a provider may use while it prepares a call; the card is the current
@@ -54,6 +60,8 @@ Status launchPlanned(const CudaApi &api, const cuda::PlannedLaunch &launch,
 
 /// Launches what the planners of kernels/ say.
 std::unique_ptr<Provider> makeOwnKernels();
+/// Kernels whose text follows from the call. Equal texts are one kernel.
+std::unique_ptr<Provider> makeGeneratedKernels();
 /// Matrix products; without the library its calls are NotImplemented. The
 /// provider must outlive its calls. Errors: DeviceError, InvalidFile (tuning).
 StatusOr<std::unique_ptr<Provider>> makeCublasLt(const PrepareContext &context);

@@ -175,7 +175,7 @@ CallOp Fusion::run(CallOp anchor, Obstacle &obstacle) {
 static std::vector<const PatternInfo *> longestFirst() {
   std::vector<const PatternInfo *> patterns;
   for (const PatternInfo &pattern : allPatterns())
-    if (!pattern.batch)
+    if (!pattern.batch && !pattern.graph)
       patterns.push_back(&pattern);
   auto size = [](const PatternInfo *pattern) {
     return llvm::count_if(

@@ -6,57 +6,113 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/RT/MergeCalls.h"
+#include "lib/Ops/BodyRules.h"
+#include "lib/Ops/Graphs.h"
 #include "lib/Transforms/RT/CallUses.h"
 
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
-MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
-                                llvm::function_ref<bool(Value)> staysInside) {
-  MergedCall merged;
-  llvm::SmallDenseSet<Operation *> isBefore;
-  // The normal form: operands by first use, then results in order. In a body of
-  // one primitive each slot has an operand of its own.
-  bool isAlone = parts.size() == 1;
-  llvm::DenseMap<Value, int32_t> numberOf;
-  for (CallOp part : parts) {
-    assert(part.getCode().primitives.size() == 1 &&
-           "a part of several primitives");
-    for (Value operand : part.getArgs())
-      if (isAlone ||
-          (!isBefore.contains(callOf(operand)) &&
-           numberOf.try_emplace(operand, merged.operands.size()).second))
-        merged.operands.push_back(operand);
-    isBefore.insert(part);
+namespace {
+/// Makes one body of several: gives every value a number of its own.
+class Merger {
+public:
+  Merger(ArrayRef<CallOp> parts, llvm::function_ref<bool(Value)> staysInside)
+      : parts(parts), staysInside(staysInside) {}
+
+  MergedCall run() {
+    addOperands();
+    body.numOperands = next = uint32_t(merged.operands.size());
+    for (CallOp part : parts)
+      addPart(part);
+    if (llvm::is_contained(merged.vids, -1))
+      merged.vids.clear();
+    CallOp first = parts.front();
+    merged.body = BodyAttr::get(first->getContext(), body);
+    return std::move(merged);
   }
-  Body body;
-  body.numOperands = uint32_t(merged.operands.size());
-  uint32_t next = body.numOperands;
-  for (CallOp part : parts) {
-    Primitive primitive = part.getCode().primitives.front();
-    for (int32_t &operand : primitive.operands)
-      if (operand != kAbsentValue && !isAlone)
-        operand = numberOf.lookup(part.getArgs()[unsigned(operand)]);
-    for (uint32_t i = 0; i < primitive.numResults(); ++i, ++next) {
-      Value result = part.getFirstStepResult(i);
-      if (!result)
-        continue; // absent
-      numberOf[result] = int32_t(next);
-      merged.vids.push_back(labelOf(result));
-      if (staysInside(result))
-        continue;
-      body.results.push_back(next);
-      merged.results.push_back(result);
+
+private:
+  /// In a body of one primitive each slot has an operand of its own.
+  bool isAlone() const {
+    CallOp first = parts.front();
+    return parts.size() == 1 && first.getCode().primitives.size() == 1;
+  }
+
+  void addOperands() {
+    llvm::SmallDenseSet<Operation *> isBefore;
+    for (CallOp part : parts) {
+      for (Value operand : part.getArgs())
+        if (isAlone() ||
+            (!isBefore.contains(callOf(operand)) &&
+             numberOf.try_emplace(operand, merged.operands.size()).second))
+          merged.operands.push_back(operand);
+      isBefore.insert(part);
     }
-    body.primitives.push_back(std::move(primitive));
+  }
+
+  void addPart(CallOp part) {
+    const Body &code = part.getCode();
+    // By the numbers of the part's body.
+    SmallVector<int32_t> newNumber;
+    for (auto [i, operand] : llvm::enumerate(part.getArgs()))
+      newNumber.push_back(isAlone() ? int32_t(i) : numberOf.lookup(operand));
+    std::vector<uint32_t> made = valuesMade(code);
+    for (Primitive primitive : code.primitives) {
+      for (int32_t &operand : primitive.operands)
+        if (operand != kAbsentValue)
+          operand = newNumber[size_t(operand)];
+      for (uint32_t r = 0; r < primitive.numResults(); ++r, ++next) {
+        if (Value result = part.getYielded(uint32_t(newNumber.size())))
+          addResult(result);
+        newNumber.push_back(int32_t(next));
+      }
+      body.primitives.push_back(std::move(primitive));
+    }
+    ArrayRef<int64_t> vids = part.getVids();
+    if (vids.empty())
+      merged.vids.append(made.size(), -1);
+    else
+      llvm::append_range(merged.vids, vids);
     merged.locations.push_back(part.getLoc());
   }
-  if (llvm::is_contained(merged.vids, -1))
-    merged.vids.clear();
-  CallOp first = parts.front();
-  merged.body = BodyAttr::get(first->getContext(), body);
-  return merged;
+
+  void addResult(Value result) {
+    numberOf[result] = int32_t(next);
+    if (staysInside(result))
+      return;
+    body.results.push_back(next);
+    merged.results.push_back(result);
+  }
+
+  ArrayRef<CallOp> parts;
+  llvm::function_ref<bool(Value)> staysInside;
+  MergedCall merged;
+  Body body;
+  uint32_t next = 0;
+  llvm::DenseMap<Value, int32_t> numberOf;
+};
+} // namespace
+
+MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
+                                llvm::function_ref<bool(Value)> staysInside) {
+  return Merger(parts, staysInside).run();
+}
+
+MergedCall aicf::rt::inGraphOrder(const MergedCall &call) {
+  GraphForm graph = aicf::inGraphOrder(call.body.getBody());
+  MergedCall ordered = call;
+  ordered.body = BodyAttr::get(call.body.getContext(), graph.body);
+  ordered.operands.clear();
+  for (uint32_t operand : graph.operands)
+    ordered.operands.push_back(call.operands[operand]);
+  if (call.vids.empty())
+    return ordered;
+  ordered.vids.clear();
+  for (size_t primitive : graph.primitives)
+    ordered.vids.push_back(call.vids[primitive]);
+  return ordered;
 }
 
 bool aicf::rt::mayStandAt(const MergedCall &merged, ArrayRef<CallOp> parts,

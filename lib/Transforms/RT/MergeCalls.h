@@ -26,11 +26,14 @@ struct MergedCall {
   SmallVector<Location> locations;
 };
 
-/// Merges the calls `parts`, in this order, each of one primitive. What
-/// satisfies `staysInside` is not a result of the new call. A part that reads a
+/// Merges the calls `parts`, in this order. What satisfies `staysInside` is not
+/// a result of the new call. A part that reads a
 /// result of a later part has it for an operand: then the call has no place.
 MergedCall mergeCalls(ArrayRef<CallOp> parts,
                       llvm::function_ref<bool(Value)> staysInside);
+
+/// A call of elementwise primitives with the body of a graph: see Patterns.h.
+MergedCall inGraphOrder(const MergedCall &call);
 
 /// Returns true if the call may replace its parts at the place of `at`: calls
 /// that are not parts make its operands before, and nobody reads its results

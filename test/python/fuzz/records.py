@@ -14,6 +14,7 @@ class Record(NamedTuple):
     ties: set            # (result, operand) that may share memory
     phase: str
     is_pointwise: bool   # one result, all of one type
+    is_elementwise: bool # may stand in a graph
     fields: dict         # name: (range, whether it has no default)
 
 
@@ -29,603 +30,603 @@ class Pattern(NamedTuple):
 RECORDS = {
     "gemm": Record(
         ("a", "b", ), set(), ("c", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"transA": ("ZeroOrOne", False), "transB": ("ZeroOrOne", False), }),
     "bias_add": Record(
         ("y", "b", ), set(), ("out", ),
-        {(0, 0)}, "Forward", False,
+        {(0, 0)}, "Forward", False, True,
         {"axis": ("Any", False), }),
     "relu": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "relu_bwd": Record(
         ("dy", "saved", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "add": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True,
+        {(0, 0), (0, 1)}, "Forward", True, True,
         {}),
     "copy": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {}),
     "copy_saved": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {}),
     "cast": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {}),
     "mse_loss": Record(
         ("pred", "target", ), set(), ("loss", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {}),
     "mse_grad": Record(
         ("pred", "target", "loss_scale", ), {"loss_scale"}, ("dpred", ),
-        {(0, 0), (0, 1)}, "Backward", False,
+        {(0, 0), (0, 1)}, "Backward", False, False,
         {"scale": ("Finite", False), }),
     "reduce_sum": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"axis": ("Any", False), }),
     "layer_norm": Record(
         ("x", "gamma", "beta", ), set(), ("y", "mean", "rstd", ),
-        {(0, 0)}, "Forward", False,
+        {(0, 0)}, "Forward", False, False,
         {"eps": ("NonNegative", False), }),
     "layer_norm_bwd": Record(
         ("dy", "x", "gamma", "mean", "rstd", ), set(), ("dx", "dgamma", "dbeta", ),
-        set(), "Backward", False,
+        set(), "Backward", False, False,
         {}),
     "all_finite": Record(
         ("grad", ), set(), ("ok", ),
-        set(), "Guard", False,
+        set(), "Guard", False, False,
         {}),
     "loss_scale_update": Record(
         ("scale", "streak", "ok", ), set(), ("scale_out", "streak_out", ),
-        {(0, 0), (1, 1)}, "Update", False,
+        {(0, 0), (1, 1)}, "Update", False, False,
         {"growth_factor": ("AtLeastOne", False), "backoff_factor": ("Fraction", False), "growth_interval": ("Positive31", False), }),
     "step_inc": Record(
         ("step", "ok", ), {"ok"}, ("step_out", ),
-        {(0, 0)}, "Counter", False,
+        {(0, 0)}, "Counter", False, False,
         {}),
     "bias_corr": Record(
         ("step", ), set(), ("bc", ),
-        set(), "Counter", False,
+        set(), "Counter", False, False,
         {"beta1": ("BelowOne", False), "beta2": ("BelowOne", False), }),
     "adam_step": Record(
         ("p", "g", "m", "v", "bc", "lr", "inv_scale", "ok", ), {"inv_scale", "ok"}, ("p_out", "m_out", "v_out", ),
-        {(0, 0), (1, 2), (2, 3)}, "Update", False,
+        {(0, 0), (1, 2), (2, 3)}, "Update", False, False,
         {"beta1": ("BelowOne", False), "beta2": ("BelowOne", False), "eps": ("NonNegative", False), "weight_decay": ("NonNegative", False), }),
     "sgd_step": Record(
         ("p", "g", "lr", "m", "inv_scale", "ok", ), {"m", "inv_scale", "ok"}, ("p_out", "m_out", ),
-        {(0, 0), (1, 3)}, "Update", False,
+        {(0, 0), (1, 3)}, "Update", False, False,
         {"momentum": ("NonNegative", False), "weight_decay": ("NonNegative", False), "nesterov": ("ZeroOrOne", False), }),
     "reciprocal": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "gather_rows": Record(
         ("data", "index", ), set(), ("rows", ),
-        set(), "Data", False,
+        set(), "Data", False, False,
         {}),
     "shuffle": Record(
         ("step", ), set(), ("index", ),
-        set(), "Data", False,
+        set(), "Data", False, False,
         {"size": ("Positive31", True), "seed": ("Any", False), }),
     "record": Record(
         ("history", "value", "step", ), set(), ("history_out", ),
-        {(0, 0)}, "Data", False,
+        {(0, 0)}, "Data", False, False,
         {}),
     "gelu": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {"approximate": ("ZeroOrOne", False), }),
     "gelu_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {"approximate": ("ZeroOrOne", False), }),
     "softmax_cross_entropy": Record(
         ("logits", "labels", ), set(), ("loss", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"label_smoothing": ("BelowOne", False), "ignore_index": ("Any", False), }),
     "softmax_cross_entropy_grad": Record(
         ("logits", "labels", "loss_scale", ), {"loss_scale"}, ("dlogits", ),
-        {(0, 0)}, "Backward", False,
+        {(0, 0)}, "Backward", False, False,
         {"label_smoothing": ("BelowOne", False), "ignore_index": ("Any", False), }),
     "mul": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True,
+        {(0, 0), (0, 1)}, "Forward", True, True,
         {}),
     "sub": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True,
+        {(0, 0), (0, 1)}, "Forward", True, True,
         {}),
     "scale": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {"factor": ("Finite", True), }),
     "fill_like": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {"value": ("Finite", True), }),
     "tanh": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "tanh_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "sigmoid": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "sigmoid_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "silu": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "silu_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "learning_rate": Record(
         ("step", ), set(), ("lr", ),
-        set(), "Counter", False,
+        set(), "Counter", False, False,
         {"start": ("NonNegative", True), "peak": ("NonNegative", True), "end": ("NonNegative", True), "warmup": ("NonNegative", True), "steps": ("NonNegative", True), "cosine": ("ZeroOrOne", False), }),
     "lion_step": Record(
         ("p", "g", "m", "lr", "inv_scale", "ok", ), {"inv_scale", "ok"}, ("p_out", "m_out", ),
-        {(0, 0), (1, 2)}, "Update", False,
+        {(0, 0), (1, 2)}, "Update", False, False,
         {"beta1": ("BelowOne", False), "beta2": ("BelowOne", False), "weight_decay": ("NonNegative", False), }),
     "global_norm": Record(
         ("grad", ), set(), ("norm", ),
-        set(), "Update", False,
+        set(), "Update", False, False,
         {}),
     "clip_factor": Record(
         ("norm", "inv_scale", ), {"inv_scale"}, ("factor", ),
-        {(0, 0), (0, 1)}, "Update", False,
+        {(0, 0), (0, 1)}, "Update", False, False,
         {"max_norm": ("NonNegative", True), }),
     "bce_with_logits": Record(
         ("pred", "target", ), set(), ("loss", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {}),
     "bce_with_logits_grad": Record(
         ("pred", "target", "loss_scale", ), {"loss_scale"}, ("dpred", ),
-        {(0, 0), (0, 1)}, "Backward", False,
+        {(0, 0), (0, 1)}, "Backward", False, False,
         {"scale": ("Finite", False), }),
     "l1_loss": Record(
         ("pred", "target", ), set(), ("loss", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {}),
     "l1_grad": Record(
         ("pred", "target", "loss_scale", ), {"loss_scale"}, ("dpred", ),
-        {(0, 0), (0, 1)}, "Backward", False,
+        {(0, 0), (0, 1)}, "Backward", False, False,
         {"scale": ("Finite", False), }),
     "mean": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {}),
     "expand": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"axis": ("Any", False), }),
     "softmax": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False,
+        {(0, 0)}, "Forward", False, False,
         {}),
     "softmax_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", False,
+        {(0, 0), (0, 1)}, "Backward", False, False,
         {}),
     "dropout": Record(
         ("x", "step", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False,
+        {(0, 0)}, "Forward", False, False,
         {"p": ("BelowOne", True), "seed": ("Any", True), }),
     "argmax": Record(
         ("x", ), set(), ("index", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {}),
     "count_equal": Record(
         ("a", "b", ), set(), ("count", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {}),
     "step_decay": Record(
         ("step", ), set(), ("lr", ),
-        set(), "Counter", False,
+        set(), "Counter", False, False,
         {"start": ("NonNegative", True), "factor": ("Fraction", True), "every": ("Positive31", True), }),
     "polynomial_decay": Record(
         ("step", ), set(), ("lr", ),
-        set(), "Counter", False,
+        set(), "Counter", False, False,
         {"start": ("NonNegative", True), "end": ("NonNegative", True), "steps": ("Positive31", True), "power": ("NonNegative", True), }),
     "rate_table": Record(
         ("step", "table", ), set(), ("lr", ),
-        set(), "Counter", False,
+        set(), "Counter", False, False,
         {}),
     "reduce_mean": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"axis": ("Any", False), }),
     "reduce_max": Record(
         ("x", ), set(), ("y", "index", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"axis": ("Any", False), }),
     "reduce_min": Record(
         ("x", ), set(), ("y", "index", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"axis": ("Any", False), }),
     "extremum_bwd": Record(
         ("dy", "index", ), set(), ("dx", ),
-        set(), "Backward", False,
+        set(), "Backward", False, False,
         {"axis": ("Any", False), }),
     "pad": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"axis": ("Any", True), "begin": ("NonNegative31", False), "step": ("Positive31", False), }),
     "concat": Record(
         ("part", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"axis": ("Any", True), }),
     "batched_gemm": Record(
         ("a", "b", ), set(), ("c", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"transA": ("ZeroOrOne", False), "transB": ("ZeroOrOne", False), }),
     "exp": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "exp_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "expm1": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "expm1_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "log": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "log_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "log1p": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "log1p_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "sqrt": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "sqrt_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "rsqrt": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "rsqrt_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "square": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "square_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "sin": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "sin_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "cos": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "cos_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "pow_scalar": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {"exponent": ("Finite", True), }),
     "pow_scalar_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {"exponent": ("Finite", True), }),
     "neg": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "abs": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "abs_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "sign": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "floor": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "ceil": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "round": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "clamp": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {"min": ("NotNaN", True), "max": ("NotNaN", True), }),
     "clamp_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {"min": ("NotNaN", True), "max": ("NotNaN", True), }),
     "add_scalar": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {"value": ("Finite", True), }),
     "div": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True,
+        {(0, 0), (0, 1)}, "Forward", True, True,
         {}),
     "maximum": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True,
+        {(0, 0), (0, 1)}, "Forward", True, True,
         {}),
     "minimum": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True,
+        {(0, 0), (0, 1)}, "Forward", True, True,
         {}),
     "maximum_bwd": Record(
         ("dy", "a", "b", ), set(), ("da", ),
-        {(0, 0), (0, 1), (0, 2)}, "Backward", True,
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True,
         {}),
     "pow": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True,
+        {(0, 0), (0, 1)}, "Forward", True, True,
         {}),
     "pow_base_bwd": Record(
         ("dy", "a", "b", ), set(), ("da", ),
-        {(0, 0), (0, 1), (0, 2)}, "Backward", True,
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True,
         {}),
     "pow_exponent_bwd": Record(
         ("dy", "a", "b", ), set(), ("db", ),
-        {(0, 0), (0, 1), (0, 2)}, "Backward", True,
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True,
         {}),
     "equal": Record(
         ("a", "b", ), set(), ("c", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {}),
     "not_equal": Record(
         ("a", "b", ), set(), ("c", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {}),
     "less": Record(
         ("a", "b", ), set(), ("c", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {}),
     "less_equal": Record(
         ("a", "b", ), set(), ("c", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {}),
     "equal_scalar": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {"value": ("NotNaN", True), }),
     "not_equal_scalar": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {"value": ("NotNaN", True), }),
     "less_scalar": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {"value": ("NotNaN", True), }),
     "less_equal_scalar": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {"value": ("NotNaN", True), }),
     "greater_scalar": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {"value": ("NotNaN", True), }),
     "greater_equal_scalar": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, True,
         {"value": ("NotNaN", True), }),
     "logical_and": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", False,
+        {(0, 0), (0, 1)}, "Forward", False, True,
         {}),
     "logical_or": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", False,
+        {(0, 0), (0, 1)}, "Forward", False, True,
         {}),
     "logical_xor": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", False,
+        {(0, 0), (0, 1)}, "Forward", False, True,
         {}),
     "logical_not": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False,
+        {(0, 0)}, "Forward", False, True,
         {}),
     "where": Record(
         ("condition", "a", "b", ), set(), ("c", ),
-        {(0, 1), (0, 2)}, "Forward", False,
+        {(0, 1), (0, 2)}, "Forward", False, True,
         {}),
     "masked_fill": Record(
         ("x", "mask", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False,
+        {(0, 0)}, "Forward", False, True,
         {"value": ("NotNaN", True), "inverted": ("ZeroOrOne", False), }),
     "elu": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {"alpha": ("Finite", False), }),
     "elu_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {"alpha": ("Finite", False), }),
     "selu": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "selu_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "leaky_relu": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {"slope": ("Finite", False), }),
     "leaky_relu_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {"slope": ("Finite", False), }),
     "hardtanh": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {"min": ("Finite", False), "max": ("Finite", False), }),
     "hardtanh_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {"min": ("Finite", False), "max": ("Finite", False), }),
     "hardswish": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "hardswish_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "softplus": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {"beta": ("Positive", False), "threshold": ("Finite", False), }),
     "softplus_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {"beta": ("Positive", False), "threshold": ("Finite", False), }),
     "mish": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "mish_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "log_sigmoid": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "log_sigmoid_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "prelu": Record(
         ("x", "slope", ), set(), ("y", ),
-        {(0, 0), (0, 1)}, "Forward", True,
+        {(0, 0), (0, 1)}, "Forward", True, True,
         {}),
     "prelu_bwd": Record(
         ("dy", "x", "slope", ), set(), ("dx", ),
-        {(0, 0), (0, 1), (0, 2)}, "Backward", True,
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True,
         {}),
     "pick": Record(
         ("x", "index", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {}),
     "pick_bwd": Record(
         ("dy", "index", ), set(), ("dx", ),
-        set(), "Backward", False,
+        set(), "Backward", False, False,
         {"size": ("Positive31", True), }),
     "embedding": Record(
         ("table", "index", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {}),
     "embedding_bwd": Record(
         ("dy", "index", ), set(), ("dtable", ),
-        set(), "Backward", False,
+        set(), "Backward", False, False,
         {"rows": ("Positive31", True), "padding": ("Any", False), }),
     "cumsum": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False,
+        {(0, 0)}, "Forward", False, False,
         {"axis": ("NonNegative31", True), "reversed": ("ZeroOrOne", False), }),
     "log_softmax": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False,
+        {(0, 0)}, "Forward", False, False,
         {}),
     "log_softmax_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", False,
+        {(0, 0), (0, 1)}, "Backward", False, False,
         {}),
     "uniform": Record(
         ("step", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"low": ("Finite", False), "high": ("Finite", False), "seed": ("Any", True), }),
     "normal": Record(
         ("step", ), set(), ("y", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"mean": ("Finite", False), "std": ("NonNegative", False), "seed": ("Any", True), }),
     "adam_l2_step": Record(
         ("p", "g", "m", "v", "bc", "lr", "inv_scale", "ok", ), {"inv_scale", "ok"}, ("p_out", "m_out", "v_out", ),
-        {(0, 0), (1, 2), (2, 3)}, "Update", False,
+        {(0, 0), (1, 2), (2, 3)}, "Update", False, False,
         {"beta1": ("BelowOne", False), "beta2": ("BelowOne", False), "eps": ("NonNegative", False), "weight_decay": ("NonNegative", False), }),
     "softsign": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {}),
     "softsign_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True,
+        {(0, 0), (0, 1)}, "Backward", True, True,
         {}),
     "top_k": Record(
         ("x", ), set(), ("index", ),
-        set(), "Forward", False,
+        set(), "Forward", False, False,
         {"k": ("Positive31", True), }),
     "div_scalar": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True,
+        {(0, 0)}, "Forward", True, True,
         {"value": ("Finite", True), }),
     "adam_group_step": Record(
         ("p", "g", "m", "v", "bc", "group", "inv_scale", "ok", ), {"inv_scale", "ok"}, ("p_out", "m_out", "v_out", ),
-        {(0, 0), (1, 2), (2, 3)}, "Update", False,
+        {(0, 0), (1, 2), (2, 3)}, "Update", False, False,
         {"l2": ("ZeroOrOne", False), }),
     "sgd_group_step": Record(
         ("p", "g", "group", "m", "inv_scale", "ok", ), {"m", "inv_scale", "ok"}, ("p_out", "m_out", ),
-        {(0, 0), (1, 3)}, "Update", False,
+        {(0, 0), (1, 3)}, "Update", False, False,
         {"nesterov": ("ZeroOrOne", False), }),
     "group_bias_corr": Record(
         ("step", "group", ), set(), ("bc", ),
-        set(), "Counter", False,
+        set(), "Counter", False, False,
         {}),
 }
 

@@ -49,6 +49,11 @@ struct Stream {
 struct Exec {
   uint64_t kernels;
 };
+/// Text that was loaded, with its one kernel.
+struct Library {
+  std::string entry;
+  char kernel = 0;
+};
 
 /// Everything alive. One lock: tests run two executors in two threads.
 struct World {
@@ -56,6 +61,7 @@ struct World {
   std::map<void *, size_t> memory;
   std::set<void *> objects;
   std::set<Stream *> streams;
+  std::set<const void *> unloaded; ///< kernels of libraries that are gone
   std::map<int, uint32_t> minAlignments;
   uint64_t kernels = 0, misuses = 0;
   float milliseconds = 0.001f; ///< between two events
@@ -291,7 +297,9 @@ cudaError_t launch(const cudaLaunchConfig_t *config, const void *function,
                    void **parameters) {
   AICF_LOCKED;
   auto *stream = w.get<Stream>(config->stream);
-  if (!stream || !function || !parameters || !parameters[0])
+  w.misuses += w.unloaded.count(function);
+  if (!stream || !function || !parameters || !parameters[0] ||
+      w.unloaded.count(function))
     return cudaErrorInvalidValue;
   unsigned threads =
       config->blockDim.x * config->blockDim.y * config->blockDim.z;
@@ -387,6 +395,45 @@ cudaError_t kernelParams(cudaGraphNode_t node, cudaKernelNodeParams *params) {
   params->func = const_cast<void *>(known->function);
   return known->type == cudaGraphNodeTypeKernel ? cudaSuccess
                                                 : cudaErrorInvalidValue;
+}
+/// The runtime's call does not know kernels that were loaded.
+CUresult loadedKernelParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params) {
+  auto *known = reinterpret_cast<Node *>(node);
+  params->kern = reinterpret_cast<CUkernel>(const_cast<void *>(known->function));
+  return known->type == cudaGraphNodeTypeKernel ? CUDA_SUCCESS
+                                                : CUDA_ERROR_INVALID_VALUE;
+}
+/// Text of one kernel with as many braces that open as that close.
+cudaError_t loadLibrary(cudaLibrary_t *library, const void *code,
+                        cudaJitOption *, void **, unsigned, cudaLibraryOption *,
+                        void **, unsigned) {
+  AICF_LOCKED;
+  const std::string text = static_cast<const char *>(code);
+  size_t entry = text.find(".visible .entry ");
+  if (text.rfind(".version ", 0) != 0 || entry == std::string::npos ||
+      std::count(text.begin(), text.end(), '{') !=
+          std::count(text.begin(), text.end(), '}'))
+    return cudaErrorInvalidPtx;
+  entry += 16;
+  auto *made = w.make(new Library{text.substr(entry, text.find('(', entry) - entry)});
+  w.unloaded.erase(&made->kernel);
+  *library = reinterpret_cast<cudaLibrary_t>(made);
+  return cudaSuccess;
+}
+cudaError_t libraryKernel(cudaKernel_t *kernel, cudaLibrary_t handle,
+                          const char *name) {
+  AICF_LOCKED;
+  auto *library = w.get<Library>(handle);
+  if (!library || library->entry != name)
+    return cudaErrorSymbolNotFound;
+  *kernel = reinterpret_cast<cudaKernel_t>(&library->kernel);
+  return cudaSuccess;
+}
+cudaError_t unloadLibrary(cudaLibrary_t handle) {
+  AICF_LOCKED;
+  if (auto *library = w.get<Library>(handle))
+    w.unloaded.insert(&library->kernel);
+  return w.destroy<Library>(handle);
 }
 cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t handle,
                         unsigned long long) {
@@ -603,6 +650,10 @@ CudaApi makeFakeApi() {
   api.cudaGraphLaunch = launchGraph;
   api.cudaGraphExecDestroy = destroyExec;
   api.cudaGraphDestroy = destroyGraph;
+  api.cudaLibraryLoadData = loadLibrary;
+  api.cudaLibraryGetKernel = libraryKernel;
+  api.cudaLibraryUnload = unloadLibrary;
+  api.cuGraphKernelNodeGetParams_v2 = loadedKernelParams;
 #ifdef AICF_HAVE_CUBLASLT
   addLibrary(api);
 #endif
@@ -630,6 +681,7 @@ bool shallFail(const char *name) {
 }
 
 cudaError_t failure(cudaError_t) { return cudaErrorUnknown; }
+CUresult failure(CUresult) { return CUDA_ERROR_UNKNOWN; }
 #ifdef AICF_HAVE_CUBLASLT
 cublasStatus_t failure(cublasStatus_t) { return CUBLAS_STATUS_INTERNAL_ERROR; }
 #endif
@@ -643,6 +695,7 @@ struct Faulty<R (*)(A...), Number> {
   static R call(A... arguments) {
     bool fails = shallFail(name);
     bool frees = std::strstr(name, "Destroy") || std::strstr(name, "Free") ||
+                 std::strstr(name, "Unload") ||
                  std::strstr(name, "EndCapture");
     if (!fails)
       return real(arguments...);
@@ -694,6 +747,7 @@ CudaApi faultyCudaApi(const CudaApi &base) {
     api.NAME = Wrapper::call;                                                  \
   }
   AICF_CUDA_CALLS(AICF_FAULTY)
+  AICF_CUDA_DRIVER_CALLS(AICF_FAULTY)
   AICF_CUBLASLT_CALLS(AICF_FAULTY)
 #undef AICF_FAULTY
   api.cudaGetLastError = base.cudaGetLastError; // fails by what it returns

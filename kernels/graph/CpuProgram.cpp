@@ -1,0 +1,518 @@
+//===- CpuProgram.cpp - a graph as a list of small kernels ----------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// GraphCompiler makes the steps, GraphWorker runs them. Registers are given out
+// by a linear scan (Poletto and Sarkar, "Linear Scan Register Allocation", 1999)
+// over steps that are a straight line.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/graph/CpuProgram.h"
+#include "kernels/cpu/Parallel.h"
+#include "lib/Base/ElementSize.h"
+#include "lib/Ops/Graphs.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace aicf::cpu {
+
+/// What values of a type are computed in.
+static DType wideType(DType dtype) {
+  return dtype == DType::F16 || dtype == DType::BF16 ? DType::F32 : dtype;
+}
+
+static bool shareBytes(const TensorView &a, const TensorView &b) {
+  auto begin = [](const TensorView &view) {
+    return reinterpret_cast<uintptr_t>(view.start());
+  };
+  return begin(a) < begin(b) + b.desc.spanBytes() &&
+         begin(b) < begin(a) + a.desc.spanBytes();
+}
+
+/// True if every piece of so many elements is the same: all elements are one in
+/// memory, or so many rows that are one. Blocks are multiples of a piece.
+static bool isInvariant(const TensorDesc &desc, int64_t piece) {
+  const Walk walk(desc);
+  if (desc.layout != Layout::Strided || walk.strides[0] != 0)
+    return false;
+  return walk.rank == 1 || (walk.rank == 2 && piece % walk.dims[1] == 0);
+}
+
+/// Makes the steps of a program.
+class GraphCompiler {
+public:
+  using Place = GraphProgram::Place;
+  using Step = GraphProgram::Step;
+
+  /// `piece` is how many elements a piece may have at most.
+  GraphCompiler(const Body &body, Span<const TensorView> values, int64_t piece)
+      : body(body), values(values), maxPiece(piece), forms(body.numValues()),
+        rootOf(body.numValues()), isResult(body.numValues()),
+        lastRead(body.numOperands) {
+    for (uint32_t result : body.results)
+      isResult[result] = true;
+    for (uint32_t value = 0; value < rootOf.size(); ++value)
+      rootOf[value] = value;
+    // A copy computes nothing: it is its operand.
+    for (size_t p = 0; p < body.primitives.size(); ++p) {
+      const Primitive &primitive = body.primitives[p];
+      if (primitive.kind == OpKind::Copy)
+        rootOf[valueOf(p)] = rootOf[size_t(primitive.operands[0])];
+      for (int32_t operand : primitive.operands)
+        if (uint32_t root = rootOf[size_t(operand)]; root < body.numOperands)
+          lastRead[root] = p;
+    }
+  }
+
+  Status run(GraphProgram &program) {
+    for (size_t p = 0; p < body.primitives.size(); ++p) {
+      AICF_RETURN_IF_ERROR(compute(p));
+      uint32_t value = valueOf(p);
+      if (isResult[value] && !isStored(value)) {
+        if (mayWriteBehind(value, p))
+          AICF_RETURN_IF_ERROR(store(value));
+        else
+          late.push_back(value);
+      }
+    }
+    for (uint32_t value : late)
+      AICF_RETURN_IF_ERROR(store(value));
+    return finish(program);
+  }
+
+private:
+  /// What a value is in, as far as it is anywhere yet.
+  struct Forms {
+    std::optional<Place> raw, wide, rounded;
+  };
+
+  const TensorDesc &descOf(uint32_t value) const { return values[value].desc; }
+  /// Each primitive makes one value.
+  uint32_t valueOf(size_t primitive) const {
+    return body.numOperands + uint32_t(primitive);
+  }
+  Place newRegister(DType dtype, bool lasts = false) {
+    lastsOf.push_back(lasts);
+    return {Place::Register, uint32_t(lastsOf.size() - 1), dtype};
+  }
+  /// What `step` makes for all pieces stands in front.
+  void add(Step step, bool lasts) {
+    (lasts ? invariant : steps).push_back(std::move(step));
+  }
+  bool lasts(const Place &place) const {
+    return place.kind == Place::Register && lastsOf[place.number];
+  }
+
+  /// True if nothing behind primitive `p` reads memory that result `value`
+  /// takes.
+  bool mayWriteBehind(uint32_t value, size_t p) const {
+    for (uint32_t operand = 0; operand < body.numOperands; ++operand)
+      if (lastRead[operand] > p && shareBytes(values[operand], values[value]))
+        return false;
+    return true;
+  }
+  /// Where primitive `p` puts what it makes: where the result lies, if nothing
+  /// is in the way.
+  Place placeFor(size_t p, DType dtype, bool lasts) {
+    uint32_t value = valueOf(p);
+    bool isThere = isResult[value] && descOf(value).isDense() &&
+                   descOf(value).dtype == dtype && mayWriteBehind(value, p);
+    return isThere ? Place{Place::Tensor, value, dtype}
+                   : newRegister(dtype, lasts && !isResult[value]);
+  }
+  bool isStored(uint32_t value) const {
+    const Forms &at = forms[value];
+    return at.raw && at.raw->kind == Place::Tensor && at.raw->number == value;
+  }
+
+  StatusOr<Place> rawOf(uint32_t value) {
+    value = rootOf[value];
+    Forms &at = forms[value];
+    const TensorDesc &desc = descOf(value);
+    if (!at.raw && value >= body.numOperands) {
+      at.raw = newRegister(desc.dtype, lasts(*at.wide));
+      AICF_RETURN_IF_ERROR(cast(*at.wide, *at.raw));
+    } else if (!at.raw && desc.isDense()) {
+      at.raw = Place{Place::Tensor, value, desc.dtype};
+    } else if (!at.raw) {
+      at.raw = newRegister(desc.dtype, isInvariant(desc, maxPiece));
+      add(move(Step::Gather, *at.raw, value), isInvariant(desc, maxPiece));
+    }
+    return *at.raw;
+  }
+  StatusOr<Place> wideOf(uint32_t value) {
+    value = rootOf[value];
+    if (forms[value].wide)
+      return *forms[value].wide;
+    AICF_ASSIGN_OR_RETURN(Place raw, rawOf(value));
+    Place wide = raw;
+    if (raw.dtype != wideType(raw.dtype)) {
+      wide = newRegister(wideType(raw.dtype), lasts(raw));
+      AICF_RETURN_IF_ERROR(cast(raw, wide));
+    }
+    forms[value].wide = wide;
+    return wide;
+  }
+  /// What a comparison reads: of 16 bits what would be stored, so that equal
+  /// numbers are equal.
+  StatusOr<Place> roundedOf(uint32_t value) {
+    value = rootOf[value];
+    const DType dtype = descOf(value).dtype;
+    if (value < body.numOperands || dtype == wideType(dtype))
+      return wideOf(value);
+    if (forms[value].rounded)
+      return *forms[value].rounded;
+    AICF_ASSIGN_OR_RETURN(Place raw, rawOf(value));
+    Place rounded = newRegister(wideType(dtype), lasts(raw));
+    AICF_RETURN_IF_ERROR(cast(raw, rounded));
+    forms[value].rounded = rounded;
+    return rounded;
+  }
+  Step move(Step::Kind kind, Place piece, uint32_t tensor) const {
+    Step step;
+    step.kind = kind;
+    step.piece = piece;
+    step.tensor = tensor;
+    step.walk = Walk(descOf(tensor));
+    return step;
+  }
+
+  Status cast(Place from, Place to) {
+    return call(OpKind::Cast, {}, {from}, to);
+  }
+  /// The kernel that a call of the one primitive would get.
+  Status call(OpKind kind, Span<const uint8_t> attrs,
+              const std::vector<Place> &ins, Place out) {
+    auto descOf = [](Place place) {
+      return TensorDesc(place.dtype, {kMaxPiece});
+    };
+    std::vector<TensorDesc> types;
+    for (Place in : ins)
+      types.push_back(descOf(in));
+    TensorDesc result = descOf(out);
+    AICF_ASSIGN_OR_RETURN(TypedBody typed,
+                          TypedBody::create(kind, attrs, types, {&result, 1}));
+    const KernelRow *row = selectKernel(DeviceKind::CPU, typed);
+    Step step;
+    step.function = row ? findFunction(row->kid) : nullptr;
+    if (!step.function)
+      return makeError(StatusCode::NotImplemented, nameOf(kind),
+                       ": no kernel on ", nameOf(DeviceKind::CPU), " for ",
+                       typed.operand(0).toString(), " -> ",
+                       typed.result(0).toString());
+    step.body = typed.sharedBody();
+    step.firstView = uint32_t(views.size());
+    step.numViews = uint32_t(ins.size() + 1);
+    views.insert(views.end(), ins.begin(), ins.end());
+    views.push_back(out);
+    add(std::move(step), lasts(out));
+    return {};
+  }
+
+  Status compute(size_t p) {
+    const Primitive &primitive = body.primitives[p];
+    uint32_t value = valueOf(p);
+    if (primitive.kind == OpKind::Copy)
+      return {};
+    if (primitive.kind == OpKind::Cast)
+      return computeCast(p);
+    std::vector<Place> ins;
+    bool areInvariant = true, isComparison = descOf(value).dtype == DType::I1;
+    for (int32_t operand : primitive.operands) {
+      AICF_ASSIGN_OR_RETURN(Place in, isComparison
+                                          ? roundedOf(uint32_t(operand))
+                                          : wideOf(uint32_t(operand)));
+      ins.push_back(in);
+      areInvariant &= lasts(in);
+    }
+    Place out = placeFor(p, wideType(descOf(value).dtype), areInvariant);
+    forms[value].wide = out;
+    if (out.dtype == descOf(value).dtype)
+      forms[value].raw = out;
+    OpKind kind = elementwiseKind(primitive.kind);
+    return kind == primitive.kind ? call(kind, primitive.attrs, ins, out)
+                                  : call(kind, {}, ins, out);
+  }
+  /// From what is stored, if that is there, and to what would be stored.
+  Status computeCast(size_t p) {
+    uint32_t from = rootOf[size_t(body.primitives[p].operands[0])];
+    uint32_t value = valueOf(p);
+    AICF_ASSIGN_OR_RETURN(Place in, from < body.numOperands ? rawOf(from)
+                                                            : wideOf(from));
+    if (in.dtype == descOf(value).dtype) {
+      forms[value].raw = in;
+      return {};
+    }
+    Place out = placeFor(p, descOf(value).dtype, lasts(in));
+    forms[value].raw = out;
+    return cast(in, out);
+  }
+  /// Puts a result where it belongs.
+  Status store(uint32_t value) {
+    const TensorDesc &desc = descOf(value);
+    Forms &at = forms[rootOf[value]];
+    if (!at.raw && at.wide && desc.isDense()) {
+      at.raw = Place{Place::Tensor, value, desc.dtype};
+      return cast(*at.wide, *at.raw);
+    }
+    AICF_ASSIGN_OR_RETURN(Place raw, rawOf(value));
+    add(move(Step::Scatter, raw, value), false);
+    return {};
+  }
+
+  Status finish(GraphProgram &program) {
+    program.elements = descOf(0).elements();
+    program.numInvariant = invariant.size();
+    program.steps = std::move(invariant);
+    program.steps.insert(program.steps.end(),
+                         std::make_move_iterator(steps.begin()),
+                         std::make_move_iterator(steps.end()));
+    program.views = std::move(views);
+    size_t numRegisters = assignRegisters(program);
+    size_t elementBytes = 1;
+    for (const Step &step : program.steps)
+      for (size_t v = 0; v < step.numViews; ++v)
+        elementBytes = std::max<size_t>(
+            elementBytes, sizeOf(program.views[step.firstView + v].dtype));
+    for (const Step &step : program.steps)
+      elementBytes = std::max<size_t>(elementBytes, sizeOf(step.piece.dtype));
+    program.piece = maxPiece;
+    auto bytes = [&] {
+      return numRegisters * elementBytes * size_t(program.piece);
+    };
+    while (program.piece > kMinPiece && bytes() > kRegisterBytes)
+      program.piece /= 2;
+    program.registerBytes = elementBytes * size_t(program.piece);
+    if (bytes() > kMaxRegisterBytes || program.views.size() > kMaxViews)
+      return makeError(StatusCode::NotImplemented, "a graph of ",
+                       body.primitives.size(), " primitives needs ",
+                       numRegisters, " registers and ", program.views.size(),
+                       " views, more than the CPU's kernel has");
+    return {};
+  }
+
+  /// Calls `visit` for each place that a step names; the last is written, but
+  /// for a scatter.
+  template <typename Visit>
+  static void forEachPlace(GraphProgram &program, Step &step, Visit visit) {
+    for (size_t v = 0; v < step.numViews; ++v)
+      visit(program.views[step.firstView + v]);
+    if (step.kind != Step::Kernel)
+      visit(step.piece);
+  }
+  /// Gives each value the number of a register that is free from its first step
+  /// to its last one; returns how many there are.
+  size_t assignRegisters(GraphProgram &program) const {
+    std::vector<size_t> lastStep(lastsOf.size());
+    for (size_t s = 0; s < program.steps.size(); ++s)
+      forEachPlace(program, program.steps[s], [&](Place &place) {
+        if (place.kind == Place::Register)
+          lastStep[place.number] =
+              lastsOf[place.number] ? program.steps.size() : s;
+      });
+    std::vector<uint32_t> free;
+    std::vector<std::optional<uint32_t>> assigned(lastsOf.size());
+    uint32_t numRegisters = 0;
+    for (size_t s = 0; s < program.steps.size(); ++s) {
+      std::vector<uint32_t> ending;
+      forEachPlace(program, program.steps[s], [&](Place &place) {
+        if (place.kind != Place::Register)
+          return;
+        std::optional<uint32_t> &number = assigned[place.number];
+        if (!number && free.empty())
+          free.push_back(numRegisters++);
+        if (!number) {
+          number = free.back();
+          free.pop_back();
+        }
+        if (lastStep[place.number] == s)
+          ending.push_back(*number);
+        place.number = *number;
+      });
+      // A value that a step reads at two slots ends once.
+      std::sort(ending.begin(), ending.end());
+      ending.erase(std::unique(ending.begin(), ending.end()), ending.end());
+      free.insert(free.end(), ending.begin(), ending.end());
+    }
+    return numRegisters;
+  }
+
+  const Body &body;
+  Span<const TensorView> values;
+  int64_t maxPiece;
+  std::vector<Forms> forms; ///< of each value that is not a copy
+  std::vector<uint32_t> rootOf;
+  std::vector<bool> isResult;
+  std::vector<size_t> lastRead; ///< primitive, of each operand
+  std::vector<Step> invariant, steps;
+  std::vector<Place> views;
+  std::vector<bool> lastsOf; ///< of each register: for all pieces
+  std::vector<uint32_t> late;
+};
+
+StatusOr<std::shared_ptr<const CpuPrepared>>
+GraphProgram::create(const Body &body, Span<const TensorView> values) {
+  std::vector<TensorDesc> types;
+  for (const TensorView &value : values)
+    types.push_back(value.desc);
+  types = graphTypes(body, types);
+  std::vector<TensorView> seen;
+  for (size_t i = 0; i < types.size(); ++i)
+    seen.push_back({values[i].start(), types[i]});
+  // What all pieces share takes registers, and these decide how long a piece is.
+  std::shared_ptr<GraphProgram> program;
+  for (int64_t piece = kMaxPiece; !program || program->piece < piece;) {
+    piece = program ? program->piece : piece;
+    program = std::make_shared<GraphProgram>();
+    AICF_RETURN_IF_ERROR(GraphCompiler(body, seen, piece).run(*program));
+  }
+  return std::shared_ptr<const CpuPrepared>(std::move(program));
+}
+
+namespace {
+
+/// Calls run(at, step, count) for the runs of `count` elements, from element
+/// `begin` on, that lie `step` apart, in elements from the first one.
+template <typename Run>
+void forEachRun(const Walk &walk, int64_t begin, int64_t count, Run run) {
+  const int last = walk.rank - 1;
+  const int64_t width = walk.dims[last], step = walk.strides[last];
+  int64_t index[kMaxRank], start = 0, row = begin / width;
+  for (int d = last - 1; d >= 0; --d) {
+    index[d] = row % walk.dims[d];
+    row /= walk.dims[d];
+    start += index[d] * walk.strides[d];
+  }
+  for (int64_t column = begin % width; count > 0; column = 0) {
+    const int64_t length = std::min(count, width - column);
+    run(start + column * step, step, length);
+    count -= length;
+    for (int d = last - 1; d >= 0; --d) {
+      start += walk.strides[d];
+      if (++index[d] < walk.dims[d])
+        break;
+      start -= index[d] * walk.strides[d];
+      index[d] = 0;
+    }
+  }
+}
+
+template <typename T>
+void gather(const Walk &walk, const T *from, int64_t begin, int64_t count,
+            T *to) {
+  forEachRun(walk, begin, count, [&](int64_t at, int64_t step, int64_t length) {
+    if (step == 1)
+      std::memcpy(to, from + at, size_t(length) * sizeof(T));
+    else if (step == 0)
+      std::fill_n(to, length, from[at]);
+    else
+      for (int64_t i = 0; i < length; ++i)
+        to[i] = from[at + i * step];
+    to += length;
+  });
+}
+template <typename T>
+void scatter(const Walk &walk, const T *from, int64_t begin, int64_t count,
+             T *to) {
+  forEachRun(walk, begin, count, [&](int64_t at, int64_t step, int64_t length) {
+    if (step == 1 && to + at != from) // in place there is nothing to do
+      std::memcpy(to + at, from, size_t(length) * sizeof(T));
+    else
+      for (int64_t i = 0; i < length; ++i)
+        to[at + i * step] = from[i];
+    from += length;
+  });
+}
+
+} // namespace
+
+/// Runs a program on a range of elements.
+class GraphWorker {
+public:
+  using Place = GraphProgram::Place;
+  using Step = GraphProgram::Step;
+
+  GraphWorker(const GraphProgram &program, Span<const TensorView> values)
+      : program(program), values(values) {
+    for (size_t v = 0; v < program.views.size(); ++v) {
+      Place place = program.views[v];
+      new (&views()[v]) TensorView(
+          place.kind == Place::Register ? registerAt(place.number) : nullptr,
+          TensorDesc(place.dtype, {program.piece}));
+    }
+  }
+
+  void run(int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; at += program.piece) {
+      setLength(std::min(program.piece, end - at));
+      for (size_t s = at == begin ? 0 : program.numInvariant;
+           s < program.steps.size(); ++s)
+        run(program.steps[s], at);
+    }
+  }
+
+private:
+  TensorView *views() { return reinterpret_cast<TensorView *>(viewBytes); }
+  char *registerAt(uint32_t number) {
+    return registers + number * program.registerBytes;
+  }
+  char *addressOf(Place place, int64_t at) {
+    return place.kind == Place::Register
+               ? registerAt(place.number)
+               : values[place.number].dense<char>() +
+                     at * int64_t(sizeOf(place.dtype));
+  }
+  void setLength(int64_t elements) {
+    for (size_t v = 0; v < program.views.size() && elements != count; ++v)
+      views()[v].desc.dims[0] = elements;
+    count = elements;
+  }
+  void run(const Step &step, int64_t at) {
+    if (step.kind != Step::Kernel)
+      return move(step, at);
+    TensorView *first = views() + step.firstView;
+    for (size_t v = 0; v < step.numViews; ++v)
+      if (Place place = program.views[step.firstView + v];
+          place.kind == Place::Tensor)
+        first[v] = TensorView(addressOf(place, at), first[v].desc);
+    step.function(LaunchArgs(*step.body, {first, step.numViews}));
+  }
+  void move(const Step &step, int64_t at) {
+    byElementSize(step.piece.dtype, [&](auto element) {
+      using T = decltype(element);
+      T *piece = reinterpret_cast<T *>(addressOf(step.piece, at));
+      T *tensor = values[step.tensor].strided<T>();
+      if (step.kind == Step::Gather)
+        gather<T>(step.walk, tensor, at, count, piece);
+      else
+        scatter<T>(step.walk, piece, at, count, tensor);
+    });
+  }
+
+  const GraphProgram &program;
+  Span<const TensorView> values;
+  int64_t count = -1;
+  // Neither is cleared.
+  alignas(64) char registers[kMaxRegisterBytes];
+  alignas(TensorView) char viewBytes[kMaxViews * sizeof(TensorView)];
+};
+
+[[gnu::noinline]] static void runRange(const GraphProgram &program,
+                                       Span<const TensorView> values,
+                                       int64_t begin, int64_t end) {
+  GraphWorker(program, values).run(begin, end);
+}
+
+void GraphProgram::run(Span<const TensorView> values, int numThreads) const {
+  constexpr int64_t kBlock = 8 * kMaxPiece;
+  parallelFor(elements, kBlock, numThreads, elements * int64_t(steps.size()),
+              [&](int64_t begin, int64_t end) {
+                runRange(*this, values, begin, end);
+              });
+}
+
+} // namespace aicf::cpu

@@ -1,0 +1,79 @@
+//===- CpuProgram.h - a graph as a list of small kernels --------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A graph runs piece by piece. A piece is a range of elements that is short
+// enough for all values of it that exist inside to stay in the L1 cache. Each
+// primitive of a piece is run by the kernel that a call of it alone would get,
+// so that its bits are the same.
+//
+//   operand  --(gather: strides)--> raw --(cast: 16 bits)--> wide
+//   primitive: wide, ... -> wide
+//   wide --(cast: 16 bits)--> raw --(scatter: strides)--> result
+//
+// Dense operands and results are read and written where they lie. `wide` is the
+// type that is computed in, f32 for 16-bit elements: a value is rounded where it
+// is stored, and by a cast.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_GRAPH_CPUPROGRAM_H
+#define AICF_KERNELS_GRAPH_CPUPROGRAM_H
+
+#include "kernels/cpu/Kernels.h"
+#include "lib/Base/Walk.h"
+
+namespace aicf::cpu {
+
+/// Elements of a piece: as many as kRegisterBytes hold, within these limits.
+inline constexpr int64_t kMinPiece = 64, kMaxPiece = 2048;
+inline constexpr size_t kRegisterBytes = 32 << 10;
+/// What the largest graph of the smallest pieces needs.
+inline constexpr size_t kMaxRegisterBytes = 64 << 10;
+/// Tensors that the steps of a program name.
+inline constexpr size_t kMaxViews = 256;
+
+/// The steps of one call of a graph.
+class GraphProgram : public CpuPrepared {
+public:
+  /// `values` are those of a call that the graph's kernel takes, with their
+  /// addresses: they say which results lie over which operands.
+  /// Errors: NotImplemented for a primitive without a kernel of its own.
+  static StatusOr<std::shared_ptr<const CpuPrepared>>
+  create(const Body &body, Span<const TensorView> values);
+
+  void run(Span<const TensorView> values, int numThreads) const;
+
+private:
+  friend class GraphCompiler;
+  friend class GraphWorker;
+
+  /// Where the elements of a piece lie: in a register, which is memory for one
+  /// piece, or in a dense tensor of the call.
+  struct Place {
+    enum Kind : uint8_t { Register, Tensor } kind = Register;
+    uint32_t number = 0; ///< of a register, or of a value of the body
+    DType dtype = DType::F32;
+  };
+  struct Step {
+    enum Kind : uint8_t { Gather, Kernel, Scatter } kind = Kernel;
+    // Of Kernel: a call of one primitive of the views [firstView, ...).
+    CpuKernel function = nullptr;
+    std::shared_ptr<const Body> body;
+    uint32_t firstView = 0, numViews = 0;
+    // Of Gather and Scatter: the piece, and the tensor with its strides.
+    Place piece;
+    uint32_t tensor = 0;
+    Walk walk;
+  };
+
+  int64_t elements = 0, piece = 0;
+  size_t registerBytes = 0;     ///< of one register, for one piece
+  size_t numInvariant = 0;      ///< first steps, whose values all pieces share
+  std::vector<Step> steps;
+  std::vector<Place> views;     ///< of all Kernel steps
+};
+
+} // namespace aicf::cpu
+
+#endif // AICF_KERNELS_GRAPH_CPUPROGRAM_H

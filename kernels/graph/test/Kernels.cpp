@@ -1,0 +1,252 @@
+//===- Kernels.cpp - random graphs beside their primitives ----------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A graph's kernel gives the bits of its primitives one by one. Graphs are made
+// of whatever elementwise primitives there are samples of, of operands that lie
+// anywhere, and any of their values are results. AICF_RANDOM_GRAPHS says how
+// many (300), and AICF_RANDOM_SEED from which seed on (1).
+//===----------------------------------------------------------------------===//
+
+#include "kernels/graph/CpuProgram.h"
+#include "unittests/Common/RandomGraph.h"
+#include "unittests/Kernels/KernelCase.h"
+
+#include "lib/Base/Element.h"
+#include "lib/Base/Walk.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace aicf;
+using namespace aicf::test;
+
+namespace {
+
+int64_t numberFrom(const char *variable, int64_t otherwise) {
+  const char *text = std::getenv(variable);
+  return text ? std::atoll(text) : otherwise;
+}
+
+bool isHalf(DType dtype) { return dtype == DType::F16 || dtype == DType::BF16; }
+DType wide(DType dtype) { return isHalf(dtype) ? DType::F32 : dtype; }
+
+Operand randomOperand(const TensorDesc &desc, std::mt19937 &random) {
+  Operand o;
+  o.reference.desc = desc;
+  o.bytes.resize(desc.spanBytes());
+  std::normal_distribution<double> normal;
+  const size_t size = sizeOf(desc.dtype);
+  for (size_t i = 0; i < o.bytes.size() / size; ++i) {
+    double value = random() % 50 == 0 ? 0 : normal(random);
+    if (desc.dtype == DType::I1)
+      value = value > 0;
+    else if (desc.dtype == DType::I32 || desc.dtype == DType::I64)
+      value = std::round(5 * value);
+    storeElement(desc.dtype, &o.bytes[i * size], value);
+  }
+  return o;
+}
+
+/// The elements of a tensor in row-major order.
+std::vector<uint8_t> denseBytes(const Operand &o) {
+  const size_t size = sizeOf(o.reference.desc.dtype);
+  std::vector<uint8_t> bytes(size_t(o.reference.desc.elements()) * size);
+  Walk walk(o.reference.desc);
+  for (int64_t i = 0; i < o.reference.desc.elements(); ++i)
+    std::memcpy(&bytes[size_t(i) * size], &o.bytes[size_t(walk.at(i)) * size],
+                size);
+  return bytes;
+}
+
+/// One primitive on dense tensors.
+Operand runOne(OpKind kind, const std::vector<uint8_t> &attrs,
+               const std::vector<const Operand *> &ins, DType dtype) {
+  Case one;
+  for (const Operand *in : ins)
+    one.ins.push_back(*in);
+  TensorDesc desc(dtype, ins[0]->reference.desc.shape());
+  one.outs.push_back({std::vector<uint8_t>(desc.spanBytes()), {desc, {}}});
+  one.attrs = attrs;
+  Status status = call(kind, one, 1);
+  EXPECT_TRUE(status.ok()) << status.toString();
+  return one.outs[0];
+}
+Operand castTo(const Operand &from, DType dtype) {
+  return from.reference.desc.dtype == dtype
+             ? from
+             : runOne(OpKind::Cast, {}, {&from}, dtype);
+}
+
+/// What the graph's results should be: every primitive by itself, in the type
+/// that it computes in. What casts give is rounded, and what comparisons read,
+/// all else where it is a result.
+std::vector<std::vector<uint8_t>> runApart(const Case &c) {
+  const Body &body = *c.body;
+  std::vector<Operand> values;
+  for (const Operand &in : c.ins) {
+    Operand dense{denseBytes(in), {in.reference.desc.dense(), {}}};
+    values.push_back(castTo(dense, wide(dense.reference.desc.dtype)));
+  }
+  std::vector<TensorDesc> ins, outs;
+  for (const Operand &o : c.ins)
+    ins.push_back(o.reference.desc);
+  for (const Operand &o : c.outs)
+    outs.push_back(o.reference.desc);
+  StatusOr<std::vector<TensorDesc>> types = describeValues(body, ins, outs);
+  EXPECT_TRUE(types.ok()) << types.status().toString();
+  for (const Primitive &primitive : body.primitives) {
+    DType stored = (*types)[values.size()].dtype;
+    std::vector<Operand> read;
+    std::vector<const Operand *> of;
+    for (int32_t operand : primitive.operands) {
+      const Operand &value = values[size_t(operand)];
+      DType dtype = (*types)[size_t(operand)].dtype;
+      read.push_back(stored == DType::I1 ? castTo(castTo(value, dtype), wide(dtype))
+                                         : value);
+    }
+    for (const Operand &operand : read)
+      of.push_back(&operand);
+    Operand made =
+        primitive.kind == OpKind::Cast
+            ? castTo(castTo(*of[0], stored), wide(stored))
+            : runOne(primitive.kind, primitive.attrs, of, wide(stored));
+    values.push_back(std::move(made));
+  }
+  std::vector<std::vector<uint8_t>> results;
+  for (size_t r = 0; r < body.results.size(); ++r)
+    results.push_back(castTo(values[body.results[r]], outs[r].dtype).bytes);
+  return results;
+}
+
+bool isNaN(DType dtype, const uint8_t *at) {
+  return dtype != DType::I1 && dtype != DType::I32 && dtype != DType::I64 &&
+         std::isnan(loadElement(dtype, at));
+}
+
+/// The same bits, where any NaN is one.
+::testing::AssertionResult areEqual(DType dtype,
+                                    const std::vector<uint8_t> &a,
+                                    const std::vector<uint8_t> &b) {
+  const size_t size = sizeOf(dtype);
+  for (size_t i = 0; i < a.size(); i += size)
+    if (std::memcmp(&a[i], &b[i], size) != 0 &&
+        !(isNaN(dtype, &a[i]) && isNaN(dtype, &b[i])))
+      return ::testing::AssertionFailure()
+             << "element " << i / size << " of " << a.size() / size << " is "
+             << loadElement(dtype, &a[i]) << ", expected "
+             << loadElement(dtype, &b[i]);
+  return ::testing::AssertionSuccess();
+}
+
+Case caseOf(const Sample &sample, std::mt19937 &random) {
+  Case c;
+  c.body = sample.body;
+  for (const TensorDesc &desc : sample.ins)
+    c.ins.push_back(randomOperand(desc, random));
+  for (const TensorDesc &desc : sample.outs)
+    c.outs.push_back(
+        {std::vector<uint8_t>(desc.spanBytes(), 0xa5), {desc, {}}});
+  return c;
+}
+
+/// Results that are views: every second column of something wider.
+void spreadResults(Case &c, std::mt19937 &random) {
+  for (Operand &o : c.outs) {
+    const TensorDesc dense = o.reference.desc;
+    if (random() % 3 || dense.rank == 0)
+      continue;
+    std::vector<int64_t> strides;
+    for (size_t i = 0; i < dense.rank; ++i)
+      strides.push_back(2 * dense.stride(i));
+    o.reference.desc = TensorDesc::strided(dense.dtype, dense.shape(), strides);
+    o.bytes.assign(o.reference.desc.spanBytes(), 0xa5);
+  }
+}
+
+/// Results on operands of their type; returns how many there are.
+size_t overlay(OnDevice &memory, const Case &c) {
+  size_t count = 0;
+  std::vector<bool> isTaken(c.ins.size());
+  for (size_t r = 0; r < c.outs.size(); ++r)
+    for (size_t i = 0; i < c.ins.size(); ++i)
+      if (!isTaken[i] &&
+          c.ins[i].reference.desc == c.outs[r].reference.desc) {
+        memory.outs[r] = memory.ins[i];
+        isTaken[i] = true;
+        ++count;
+        break;
+      }
+  return count;
+}
+
+struct Counts {
+  size_t ran = 0, inPlace = 0;
+};
+
+/// Runs a graph apart from its operands, and over them.
+void check(const Case &fresh, Device &device, const std::string &where,
+           Counts &counts) {
+  std::vector<std::vector<uint8_t>> expected = runApart(fresh);
+  for (bool isInPlace : {false, true}) {
+    Case c = fresh;
+    OnDevice memory(device, c);
+    if (isInPlace)
+      counts.inPlace += overlay(memory, c);
+    Status status = memory.run(c.body->primitives.front().kind);
+    ASSERT_TRUE(status.ok()) << status.toString() << where;
+    for (size_t r = 0; r < c.outs.size(); ++r) {
+      Operand result{memory.download(memory.outs[r]),
+                     {c.outs[r].reference.desc, {}}};
+      EXPECT_TRUE(areEqual(result.reference.desc.dtype, denseBytes(result),
+                           expected[r]))
+          << where << ": result " << r << (isInPlace ? ", in place" : "");
+    }
+    ++counts.ran;
+  }
+}
+
+TEST(PointwiseGraph, HasTheBitsOfItsPrimitives) {
+  auto device = makeDevice(2);
+  if (kernelsFor(device->kind(), patterns::PointwiseGraph).size() == 0)
+    GTEST_SKIP() << "the device has no kernel of graphs";
+  const int64_t numGraphs = numberFrom("AICF_RANDOM_GRAPHS", 300);
+  const auto first = uint32_t(numberFrom("AICF_RANDOM_SEED", 1));
+  constexpr DType kTypes[] = {DType::F32, DType::F32, DType::F64, DType::F16,
+                              DType::BF16};
+  Counts counts;
+  for (uint32_t seed = first; seed < first + numGraphs; ++seed) {
+    std::mt19937 random(seed);
+    Sample sample = RandomGraph(kTypes[random() % 5], random).make();
+    if (sample.body->primitives.size() < 2 ||
+        factsOf(*sample.body).pattern != patterns::PointwiseGraph)
+      continue;
+    Case fresh = caseOf(sample, random);
+    spreadResults(fresh, random);
+    check(fresh, *device, " (AICF_RANDOM_SEED=" + std::to_string(seed) + ")",
+          counts);
+    if (testing::Test::HasFailure())
+      return;
+  }
+  EXPECT_GT(counts.ran, size_t(numGraphs)); // twice each
+  EXPECT_GT(counts.inPlace, size_t(numGraphs / 4));
+}
+
+/// Makes a body that no family takes.
+TEST(PointwiseGraph, HasRoomForNoMoreThanTheFamilyTakes) {
+  Body body;
+  body.numOperands = 2;
+  for (int32_t i = 0; i < 100; ++i)
+    body.primitives.push_back({OpKind::Add, {}, {i ? i + 1 : 0, 1}});
+  body.results = {101};
+  TensorDesc desc(DType::F32, {8});
+  std::vector<TensorView> values(102, TensorView(nullptr, desc));
+  Status status = cpu::GraphProgram::create(body, values).status();
+  EXPECT_EQ(status.code(), StatusCode::NotImplemented);
+  EXPECT_EQ(status.message().rfind("a graph of 100 primitives needs ", 0), 0u)
+      << status.message();
+}
+
+} // namespace

@@ -1,0 +1,117 @@
+//===- Samples.cpp - legal calls of the family ----------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A dozen graphs as models have them. Their bits are goldens.
+//===----------------------------------------------------------------------===//
+
+#include "aicf/OpCall.h"
+#include "unittests/Common/GraphBuilder.h"
+
+namespace aicf::test {
+
+/// The family adds no primitive.
+std::vector<KindRow> graphSamples() { return {}; }
+
+namespace {
+
+using Value = GraphBuilder::Value;
+
+/// A row whose sample `make(graph, x, y)` finishes; x and y are MxN.
+template <typename Make> KindRow rowOf(std::string name, Make make) {
+  auto sample = [make](int64_t m, int64_t n) {
+    GraphBuilder graph;
+    Value x = graph.operand(f({m, n})), y = graph.operand(f({m, n}));
+    return graph.finish(make(graph, x, y));
+  };
+  OpKind first = sample(3, 4).body->primitives.front().kind;
+  return KindRow{"pointwise_graph " + name, first, sample};
+}
+std::vector<Value> swish(GraphBuilder &g, Value x, Value y) {
+  Value gate = g.add(OpKind::Mul, {x, g.add(OpKind::Sigmoid, {x})});
+  return {g.add(OpKind::Mul, {gate, y})};
+}
+/// Both are read again in the backward pass.
+std::vector<Value> keptGelu(GraphBuilder &g, Value x, Value y) {
+  Value sum = g.add(OpKind::Add, {x, y});
+  return {sum, g.add(OpKind::Gelu, {sum}, encodeAttrs(GeluAttrs{0}))};
+}
+std::vector<Value> residual(GraphBuilder &g, Value x, Value y) {
+  Value scaled = g.add(OpKind::Scale, {y}, encodeAttrs(ScaleAttrs{0.5}));
+  return {g.add(OpKind::Relu, {g.add(OpKind::Add, {x, scaled})})};
+}
+/// w - rate * y / (sqrt(|x|) + eps).
+std::vector<Value> update(GraphBuilder &g, Value x, Value y) {
+  Value root = g.add(OpKind::Sqrt, {g.add(OpKind::Abs, {x})});
+  Value step = g.add(OpKind::Div,
+                     {y, g.add(OpKind::AddScalar, {root},
+                               encodeAttrs(AddScalarAttrs{0.125}))});
+  Value scaled = g.add(OpKind::Mul, {g.operand(g.descOf(x)), step});
+  return {g.add(OpKind::Sub, {g.operand(g.descOf(x)), scaled})};
+}
+/// A mask that is a result, and what it chooses.
+std::vector<Value> masked(GraphBuilder &g, Value x, Value y) {
+  Value mask = g.add(OpKind::Less, {x, y});
+  return {mask, g.add(OpKind::Where, {mask, g.add(OpKind::Neg, {x}), y})};
+}
+std::vector<Value> bothMasks(GraphBuilder &g, Value x, Value y) {
+  Value both = g.add(
+      OpKind::LogicalAnd,
+      {g.add(OpKind::LessScalar, {x}, encodeAttrs(LessScalarAttrs{0.5})),
+       g.add(OpKind::GreaterScalar, {y}, encodeAttrs(GreaterScalarAttrs{-0.5}))});
+  return {g.add(OpKind::MaskedFill, {x, both}, encodeAttrs(MaskedFillAttrs{2, 0}))};
+}
+/// The sum is read twice, and the first result by the second.
+std::vector<Value> diamond(GraphBuilder &g, Value x, Value y) {
+  Value sum = g.add(OpKind::Add, {x, y});
+  Value product = g.add(OpKind::Mul, {g.add(OpKind::Tanh, {sum}),
+                                      g.add(OpKind::Square, {sum})});
+  return {product, g.add(OpKind::Sub, {product, x})};
+}
+std::vector<Value> backward(GraphBuilder &g, Value x, Value y) {
+  Value dy = g.add(OpKind::TanhBwd, {x, y});
+  return {g.add(OpKind::Maximum, {dy, g.add(OpKind::Silu, {y})})};
+}
+std::vector<Value> copied(GraphBuilder &g, Value x, Value y) {
+  return {g.add(OpKind::Copy, {x}), g.add(OpKind::Exp, {g.add(OpKind::Neg, {y})})};
+}
+/// Makes as many primitives as there can be.
+std::vector<Value> longest(GraphBuilder &g, Value x, Value y) {
+  Value last = x;
+  for (int i = 0; i < 32; ++i)
+    last = i % 2 ? g.add(OpKind::Scale, {last}, encodeAttrs(ScaleAttrs{0.5}))
+                 : g.add(OpKind::Add, {last, y});
+  return {last};
+}
+
+} // namespace
+
+std::vector<KindRow> graphRows() {
+  std::vector<KindRow> rows = {
+      rowOf("swish", swish),         rowOf("gelu kept", keptGelu),
+      rowOf("residual", residual),   rowOf("update", update),
+      rowOf("masked", masked),       rowOf("both masks", bothMasks),
+      rowOf("diamond", diamond),     rowOf("backward", backward),
+      rowOf("copied", copied),       rowOf("longest", longest)};
+  // The 16-bit copy of a parameter.
+  KindRow cast = rowOf("cast", [](GraphBuilder &g, Value x, Value y) {
+    Value next = g.add(OpKind::Sub, {x, y});
+    TensorDesc narrow = g.descOf(next);
+    narrow.dtype = DType::F16;
+    return std::vector<Value>{next, g.add(OpKind::Cast, {next}, {}, narrow)};
+  });
+  rows.push_back(cast.mixed());
+  auto integers = [](int64_t m, int64_t n) {
+    GraphBuilder g;
+    Value x = g.operand({DType::I32, {m, n}}), y = g.operand({DType::I32, {m, n}});
+    Value sum = g.add(OpKind::Add, {x, y});
+    return g.finish({g.add(OpKind::Mul, {sum, y}), g.add(OpKind::Equal, {sum, x})});
+  };
+  rows.push_back(
+      KindRow{"pointwise_graph integers", OpKind::Add, integers}.wide());
+  return rows;
+}
+
+} // namespace aicf::test

@@ -1,0 +1,163 @@
+//===- Graphs.cpp - graphs of elementwise primitives ----------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Ops/Graphs.h"
+#include "lib/Ops/Fields.h"
+
+namespace aicf {
+namespace {
+
+// clang-format off
+#define AICF_SPREAD_TABLE
+#include "lib/Ops/Patterns.inc"
+// clang-format on
+
+/// Every slot that is repeated reads an operand of the call that nothing else
+/// reads, but for slots with the same fields.
+bool spreadsAreApart(const Body &body) {
+  // The primitive that repeats each operand, or none of it.
+  constexpr size_t kNobody = ~size_t(0), kElementwise = kNobody - 1;
+  std::vector<size_t> readers(body.numOperands, kNobody);
+  for (size_t p = 0; p < body.primitives.size(); ++p) {
+    const Primitive &primitive = body.primitives[p];
+    const SpreadInfo *spread = spreadOf(primitive.kind);
+    for (size_t slot = 0; slot < primitive.operands.size(); ++slot) {
+      auto value = uint32_t(primitive.operands[slot]);
+      bool isSpread = spread && slot == spread->operand;
+      if (value >= body.numOperands) {
+        if (isSpread)
+          return false;
+        continue;
+      }
+      size_t &reader = readers[value];
+      bool isAlike =
+          reader == kNobody ||
+          (isSpread ? reader < body.primitives.size() &&
+                          body.primitives[reader].kind == primitive.kind &&
+                          body.primitives[reader].attrs == primitive.attrs
+                    : reader == kElementwise);
+      if (!isAlike)
+        return false;
+      reader = isSpread ? p : kElementwise;
+    }
+  }
+  return true;
+}
+
+} // namespace
+
+const SpreadInfo *spreadOf(OpKind kind) {
+  for (const SpreadInfo &spread : kSpreads)
+    if (spread.kind == kind)
+      return &spread;
+  return nullptr;
+}
+
+bool mayBeInGraph(OpKind kind) {
+  return infoOf(kind).isElementwise || spreadOf(kind);
+}
+
+OpKind elementwiseKind(OpKind kind) {
+  const SpreadInfo *spread = spreadOf(kind);
+  return spread ? spread->as : kind;
+}
+
+bool isGraph(const GraphInfo &graph, const Body &body) {
+  if (body.primitives.size() < 2 ||
+      body.primitives.size() > graph.maxPrimitives ||
+      body.numOperands > graph.maxOperands ||
+      body.results.size() > graph.maxResults)
+    return false;
+  for (const Primitive &primitive : body.primitives)
+    if (!mayBeInGraph(primitive.kind))
+      return false;
+  return spreadsAreApart(body) && inGraphOrder(body).body == body;
+}
+
+std::vector<TensorDesc> graphTypes(const Body &body,
+                                   Span<const TensorDesc> types) {
+  std::vector<TensorDesc> all(types.begin(), types.end());
+  for (const Primitive &primitive : body.primitives) {
+    const SpreadInfo *spread = spreadOf(primitive.kind);
+    if (!spread)
+      continue;
+    const TensorDesc &like = types[size_t(primitive.operands[0])];
+    auto operand = size_t(primitive.operands[spread->operand]);
+    auto axis = std::get<int64_t>(
+        decodeField(infoOf(primitive.kind).fields[0], primitive.attrs));
+    int64_t strides[kMaxRank] = {};
+    strides[axis < 0 ? like.rank - 1 : axis] = types[operand].stride(0);
+    all[operand] = TensorDesc::strided(types[operand].dtype, like.shape(),
+                                       {strides, like.rank});
+  }
+  return all;
+}
+
+/// The primitives of `body`, by position, as a walk from the results meets them.
+static std::vector<size_t> graphOrder(const Body &body) {
+  std::vector<size_t> makerOf;
+  for (size_t p = 0; p < body.primitives.size(); ++p)
+    makerOf.insert(makerOf.end(), body.primitives[p].numResults(), p);
+  std::vector<size_t> order;
+  std::vector<bool> isMet(body.primitives.size());
+  // A primitive, and the slot of it that is looked at next.
+  std::vector<std::pair<size_t, size_t>> path;
+  auto meet = [&](int64_t value) {
+    if (value < int64_t(body.numOperands)) // or absent
+      return;
+    size_t maker = makerOf[size_t(value) - body.numOperands];
+    if (!isMet[maker])
+      path.push_back({maker, 0});
+    isMet[maker] = true;
+  };
+  for (uint32_t result : body.results)
+    for (meet(result); !path.empty();) {
+      auto [primitive, slot] = path.back();
+      const std::vector<int32_t> &operands =
+          body.primitives[primitive].operands;
+      if (slot < operands.size()) {
+        ++path.back().second;
+        meet(operands[slot]);
+        continue;
+      }
+      order.push_back(primitive);
+      path.pop_back();
+    }
+  return order;
+}
+
+GraphForm inGraphOrder(const Body &body) {
+  GraphForm graph;
+  graph.primitives = graphOrder(body);
+  constexpr uint32_t kNone = ~uint32_t(0);
+  // Operands by first use, then what the primitives make.
+  std::vector<uint32_t> newNumber(body.numValues(), kNone);
+  for (size_t p : graph.primitives)
+    for (int32_t value : body.primitives[p].operands)
+      if (value != kAbsentValue && uint32_t(value) < body.numOperands &&
+          newNumber[size_t(value)] == kNone) {
+        newNumber[size_t(value)] = uint32_t(graph.operands.size());
+        graph.operands.push_back(uint32_t(value));
+      }
+  graph.body.numOperands = uint32_t(graph.operands.size());
+  uint32_t next = graph.body.numOperands;
+  for (size_t p : graph.primitives) {
+    Primitive primitive = body.primitives[p];
+    for (int32_t &value : primitive.operands)
+      if (value != kAbsentValue)
+        value = int32_t(newNumber[size_t(value)]);
+    uint32_t first = body.firstResultOf(p);
+    for (uint32_t r = 0; r < primitive.numResults(); ++r)
+      newNumber[first + r] = next++;
+    graph.body.primitives.push_back(std::move(primitive));
+  }
+  for (uint32_t result : body.results)
+    graph.body.results.push_back(newNumber[result]);
+  return graph;
+}
+
+} // namespace aicf

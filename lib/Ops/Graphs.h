@@ -1,0 +1,58 @@
+//===- Graphs.h - graphs of elementwise primitives --------------*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Which bodies are graphs (see GraphPattern in KernelFamily.td), and how the
+// kernels of a graph read its operands. Asked by the matcher, by fusion and by
+// the kernels of each device.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_LIB_OPS_GRAPHS_H
+#define AICF_LIB_OPS_GRAPHS_H
+
+#include "aicf/TensorDesc.h"
+#include "lib/Ops/Patterns.h"
+
+namespace aicf {
+
+/// A primitive that is the elementwise `as` of operand 0 and of `operand`, which
+/// is repeated over all dimensions but one: that of its field `axis`.
+struct SpreadInfo {
+  OpKind kind;
+  uint8_t operand;
+  OpKind as;
+};
+/// Null for other kinds.
+const SpreadInfo *spreadOf(OpKind kind);
+
+/// True for a primitive that may be part of a graph: it is elementwise, or is so
+/// with an operand that is repeated.
+bool mayBeInGraph(OpKind kind);
+/// What a graph's kernel computes for a primitive of this kind.
+OpKind elementwiseKind(OpKind kind);
+
+/// Whether the body, in normal form, is one of the graph's.
+bool isGraph(const GraphInfo &graph, const Body &body);
+
+/// The types of a body's values as a graph's kernel reads them: an operand that
+/// is repeated is a view of one shape with all others. `types` are those of the
+/// body's rules.
+std::vector<TensorDesc> graphTypes(const Body &body,
+                                   Span<const TensorDesc> types);
+
+/// A body in the order that a graph has: that of a walk from the results, in
+/// order, which meets each primitive behind those whose results it reads.
+struct GraphForm {
+  Body body;
+  /// The number before of each operand, and the position before of each
+  /// primitive. What no result needs is not among them.
+  std::vector<uint32_t> operands;
+  std::vector<size_t> primitives;
+};
+/// Takes a body that is in normal form but for the numbers of its operands.
+GraphForm inGraphOrder(const Body &body);
+
+} // namespace aicf
+
+#endif // AICF_LIB_OPS_GRAPHS_H

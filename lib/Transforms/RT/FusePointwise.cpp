@@ -1,0 +1,247 @@
+//===- FusePointwise.cpp - elementwise calls as one graph -----------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Goes through the calls in order and merges each with the makers of its
+// operands, one at a time, as long as there is a kernel for what comes of it;
+// then once more, with earlier calls that read the same tensor. Merging always
+// saves a launch and the reading of a value; only memory is weighed. The earlier
+// call moves down to the later one, never the other way: what the backward pass
+// computes again would be computed, and kept, in the forward pass. Which
+// primitives are elementwise, their records say: none is named here but the
+// copy, which has a kernel that a graph's is slower than.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Dialect/Entry.h"
+#include "lib/Ops/Graphs.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/KernelChoice.h"
+#include "lib/Transforms/RT/MergeCalls.h"
+#include "lib/Transforms/Remarks.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_FUSEPOINTWISE
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::rt;
+
+namespace {
+class PointwiseFusion {
+public:
+  PointwiseFusion(func::FuncOp func, DeviceKind target)
+      : func(func), chooser(func, target) {}
+
+  void run();
+
+private:
+  void fuseWithMakers(CallOp reader);
+  void fuseWithSiblings(CallOp reader);
+  CallOp findSibling(CallOp reader);
+  CallOp fuse(CallOp maker, CallOp reader, std::string &whyNot);
+  void remarkMissed(CallOp maker, CallOp reader, const std::string &why);
+
+  func::FuncOp func;
+  KernelChooser chooser;
+  llvm::DenseSet<Operation *> gone, made;
+  int64_t numFused = 0;
+};
+} // namespace
+
+/// True for a view whose rows do not lie together in memory: the kernel of
+/// copies moves tiles of it.
+static bool wantsTiles(Value operand) {
+  TensorDesc desc = toTensorDesc(operand.getType());
+  return desc.layout == Layout::Strided && desc.width() != 1 &&
+         desc.stride(desc.rank - 1u) > 1;
+}
+
+/// A call that may be part of a graph.
+static bool isElementwise(CallOp call) {
+  return call.getKid().empty() &&
+         llvm::all_of(call.getCode().primitives,
+                      [](const Primitive &primitive) {
+                        return mayBeInGraph(primitive.kind);
+                      }) &&
+         !(call.isOnly(OpKind::Copy) && wantsTiles(call.getArgs()[0]));
+}
+
+void PointwiseFusion::remarkMissed(CallOp maker, CallOp reader,
+                                   const std::string &why) {
+  if (auto remark =
+          remark::missed(reader.getLoc(),
+                         remarkOf("FusePointwise", func.getSymName())))
+    remark << nameOfCall(reader) + " is not fused to " + nameOfCall(maker) +
+                  ", whose result it reads: " + why;
+}
+
+/// True if a call at or behind `at`, other than `part`, reads `value`, or if it
+/// is there in any case.
+static bool isAliveAt(Value value, Operation *at, CallOp part) {
+  Value base = baseOf(value);
+  return isa<BlockArgument>(base) || isReturned(wholeOf(base)) ||
+         anyRead(base, [&](CallOp reader, unsigned) {
+           return reader != part && !reader->isBeforeInBlock(at);
+         });
+}
+
+/// True if it takes more memory for long to compute what `maker` does at the
+/// place of `reader`: its operands stay alive until there, its results begin.
+/// The backward pass is far behind the forward pass, and which of both is kept
+/// has been decided.
+static bool keepsMoreAlive(CallOp maker, CallOp reader) {
+  constexpr unsigned kNear = 8; // calls
+  unsigned distance = 0;
+  for (Operation *op = maker->getNextNode(); op != reader.getOperation();
+       op = op->getNextNode())
+    if (isa<CallOp>(op) && ++distance > kNear)
+      break;
+  if (distance <= kNear)
+    return false;
+  uint64_t longer = 0, shorter = 0;
+  llvm::SmallDenseSet<Value> seen;
+  for (Value operand : maker.getArgs())
+    if (seen.insert(baseOf(operand)).second &&
+        !isAliveAt(operand, reader, maker))
+      longer += bytesOf(baseOf(operand).getType());
+  for (Value result : maker.getResults())
+    shorter += bytesOf(result.getType());
+  return longer > shorter;
+}
+
+/// The one call for both. Or null; why, goes to `whyNot`.
+CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
+                             std::string &whyNot) {
+  CallOp parts[] = {maker, reader};
+  MergedCall merged = inGraphOrder(mergeCalls(parts, [&](Value value) {
+    return llvm::is_contained(reader.getArgs(), value) &&
+           !readerOutside(value, parts);
+  }));
+  if (!merged.body.getFacts().pattern) {
+    whyNot = "one call would have too many primitives, operands or results, or "
+             "would read what it repeats in another way, too";
+    return {};
+  }
+  StatusOr<TypedBody> typed = typedBodyOf(merged);
+  if (!typed.ok()) {
+    whyNot = "a value inside of one call would have another type";
+    return {};
+  }
+  const KernelRow *row = chooser.choose(merged, *typed);
+  if (!row || !row->isWorthFusing()) {
+    whyNot = "the target has no kernel for them in one call" +
+             chooser.passedOver(*typed);
+    return {};
+  }
+  if (!mayStandAt(merged, parts, reader)) {
+    whyNot = "something between them reads a result of the first";
+    return {};
+  }
+  if (keepsMoreAlive(maker, reader)) {
+    whyNot = "the operands of the first would stay in memory for longer";
+    return {};
+  }
+  for (CallOp part : parts) {
+    gone.insert(part);
+    made.erase(part);
+  }
+  CallOp fused = replaceParts(merged, parts, reader);
+  made.insert(fused);
+  return fused;
+}
+
+void PointwiseFusion::fuseWithMakers(CallOp reader) {
+  SmallVector<std::pair<CallOp, std::string>> apart;
+  for (unsigned i = 0; i < reader.getArgs().size(); ++i) {
+    CallOp maker = callOf(reader.getArgs()[i]);
+    if (!maker || !isElementwise(maker))
+      continue;
+    std::string whyNot;
+    CallOp fused = fuse(maker, reader, whyNot);
+    if (!fused) {
+      apart.push_back({maker, whyNot});
+      continue;
+    }
+    ++numFused;
+    reader = fused;
+    apart.clear();
+    i = unsigned(-1); // its operands are others
+  }
+  for (const auto &[maker, why] : apart)
+    remarkMissed(maker, reader, why);
+}
+
+/// One element that spreads over all of a tensor costs nothing to read twice.
+static bool isOneElement(Value operand) {
+  TensorDesc desc = toTensorDesc(operand.getType());
+  return desc.spanBytes() == sizeOf(desc.dtype);
+}
+
+/// Fuses `reader` with a call before it that reads one of its operands, too.
+/// Returns the call for both, or null.
+CallOp PointwiseFusion::findSibling(CallOp reader) {
+  // A parameter may have any number of readers, few of them near.
+  constexpr size_t kMaxTries = 16;
+  SmallVector<CallOp> siblings;
+  for (Value operand : reader.getArgs())
+    if (!isOneElement(operand))
+      anyRead(operand, [&](CallOp sibling, unsigned i) {
+        if (sibling != reader && sibling->getOperand(i) == operand &&
+            sibling->isBeforeInBlock(reader) && isElementwise(sibling))
+          siblings.push_back(sibling);
+        return siblings.size() == kMaxTries;
+      });
+  for (CallOp sibling : siblings) {
+    std::string whyNot;
+    if (CallOp fused = fuse(sibling, reader, whyNot))
+      return fused;
+  }
+  return {};
+}
+
+void PointwiseFusion::fuseWithSiblings(CallOp reader) {
+  for (; CallOp fused = findSibling(reader); ++numFused)
+    reader = fused;
+}
+
+void PointwiseFusion::run() {
+  // A call that is gone may have left its address to one that was made: there is
+  // none of those in the list.
+  for (auto fuseWith : {&PointwiseFusion::fuseWithMakers,
+                        &PointwiseFusion::fuseWithSiblings}) {
+    SmallVector<CallOp> calls(func.getOps<CallOp>());
+    gone.clear();
+    for (CallOp call : calls)
+      if (!gone.contains(call) && isElementwise(call))
+        (this->*fuseWith)(call);
+  }
+  for (CallOp call : func.getOps<CallOp>())
+    if (made.contains(call))
+      if (auto remark =
+              remark::passed(call.getLoc(),
+                             remarkOf("FusePointwise", func.getSymName())))
+        remark << call.getPrimitiveNames() + " in one call";
+  remarkCounts(func, "FusePointwise", {{"fused", numFused}});
+}
+
+namespace {
+struct FusePointwise : aicf::impl::FusePointwiseBase<FusePointwise> {
+  using FusePointwiseBase::FusePointwiseBase;
+
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (!step::isEntry(func))
+      return markAllAnalysesPreserved();
+    if (!getAnalysis<EntryForm>().isLegal)
+      return signalPassFailure();
+    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+    PointwiseFusion(func, target).run();
+  }
+};
+} // namespace

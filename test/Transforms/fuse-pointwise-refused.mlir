@@ -1,0 +1,142 @@
+// Tests which elementwise calls stay apart, and what a remark says of it.
+
+// RUN: aicf-opt %s --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-fuse-pointwise --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
+// RUN: sed -n 's,^// STEP: ,,p' %s | not aicf-opt --aicf-rt-fuse-pointwise 2>&1 | FileCheck %s --check-prefix=FORM
+// RUN: sed -n 's,^// STEP: ,,p' %s | not aicf-opt --aicf-rt-fuse-pointwise=target=abacus 2>&1 | FileCheck %s --check-prefix=TARGET
+
+// TARGET: Cannot find option named 'abacus'!
+
+// Tests an entry that is not lowered.
+// STEP: func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+// STEP:     -> (tensor<4xf32> {aicf.name = "y"}) {
+// STEP:   %y = aicf.relu %x : tensor<4xf32>
+// STEP:   return %y : tensor<4xf32>
+// STEP: }
+// FORM: is not an aicf_rt.call: run --aicf-lower-to-rt first
+
+// Tests a softmax in between: it needs all of a row.
+// CHECK-LABEL: func.func @between
+// CHECK: aicf_rt.call tanh(
+// CHECK: aicf_rt.call softmax(
+// CHECK: aicf_rt.call mul(
+func.func @between(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4x8xf32> {aicf.name = "y"}) {
+  %t = aicf_rt.call tanh(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = aicf_rt.call softmax(%t) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{'mul' is not fused to 'tanh', whose result it reads: something between them reads a result of the first}}
+  %y = aicf_rt.call mul(%t, %s) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// Tests a reader that sees another shape.
+// CHECK-LABEL: func.func @another_shape
+// CHECK: aicf_rt.call tanh(
+// CHECK: aicf_rt.call relu(
+func.func @another_shape(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<32xf32> {aicf.name = "y"}) {
+  %t = aicf_rt.call tanh(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %v = aicf_rt.view %t[0] : tensor<4x8xf32> to tensor<32xf32>
+  %y = aicf_rt.call relu(%v) : (tensor<32xf32>) -> tensor<32xf32>
+  return %y : tensor<32xf32>
+}
+
+// -----
+
+// Tests a call that names its kernel.
+// CHECK-LABEL: func.func @named
+// CHECK: aicf_rt.call tanh(
+// CHECK: aicf_rt.call relu(
+func.func @named(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4x8xf32> {aicf.name = "y"}) {
+  %t = aicf_rt.call tanh(%x) launch<kernel = "tanh_f32_v0"> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %y = aicf_rt.call relu(%t) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// Tests a copy that turns a matrix: the kernel of copies moves tiles.
+// CHECK-LABEL: func.func @turned
+// CHECK: aicf_rt.call copy(
+// CHECK: aicf_rt.call relu(
+func.func @turned(%x: tensor<8x4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4x8xf32> {aicf.name = "y"}) {
+  %v = aicf_rt.view %x[0] : tensor<8x4xf32> to tensor<4x8xf32, #aicf_rt.strided<[1, 4]>>
+  %c = aicf_rt.call copy(%v) : (tensor<4x8xf32, #aicf_rt.strided<[1, 4]>>) -> tensor<4x8xf32>
+  %y = aicf_rt.call relu(%c) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// Tests two operands that would stay in memory over nine calls for one result.
+// CHECK-LABEL: func.func @far
+// CHECK: aicf_rt.call add(
+// CHECK: aicf_rt.call softmax(
+func.func @far(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4x8xf32> {aicf.name = "y"}) {
+  %a = aicf_rt.call softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %b = aicf_rt.call softmax(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = aicf_rt.call add(%a, %b) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %0 = aicf_rt.call softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = aicf_rt.call softmax(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = aicf_rt.call softmax(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = aicf_rt.call softmax(%2) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = aicf_rt.call softmax(%3) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %5 = aicf_rt.call softmax(%4) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %6 = aicf_rt.call softmax(%5) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %7 = aicf_rt.call softmax(%6) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %8 = aicf_rt.call softmax(%7) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{'mul' is not fused to 'add', whose result it reads: the operands of the first would stay in memory for longer}}
+  %y = aicf_rt.call mul(%s, %8) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// Tests a seventeenth operand: the family takes 16.
+// CHECK-LABEL: func.func @too_many
+// CHECK: aicf_rt.call {
+// CHECK: yield
+// CHECK: aicf_rt.call add(
+func.func @too_many(
+    %a0: tensor<4xf32> {aicf.role = "input", aicf.name = "a0"},
+    %a1: tensor<4xf32> {aicf.role = "input", aicf.name = "a1"},
+    %a2: tensor<4xf32> {aicf.role = "input", aicf.name = "a2"},
+    %a3: tensor<4xf32> {aicf.role = "input", aicf.name = "a3"},
+    %a4: tensor<4xf32> {aicf.role = "input", aicf.name = "a4"},
+    %a5: tensor<4xf32> {aicf.role = "input", aicf.name = "a5"},
+    %a6: tensor<4xf32> {aicf.role = "input", aicf.name = "a6"},
+    %a7: tensor<4xf32> {aicf.role = "input", aicf.name = "a7"},
+    %a8: tensor<4xf32> {aicf.role = "input", aicf.name = "a8"},
+    %a9: tensor<4xf32> {aicf.role = "input", aicf.name = "a9"},
+    %a10: tensor<4xf32> {aicf.role = "input", aicf.name = "a10"},
+    %a11: tensor<4xf32> {aicf.role = "input", aicf.name = "a11"},
+    %a12: tensor<4xf32> {aicf.role = "input", aicf.name = "a12"},
+    %a13: tensor<4xf32> {aicf.role = "input", aicf.name = "a13"},
+    %a14: tensor<4xf32> {aicf.role = "input", aicf.name = "a14"},
+    %a15: tensor<4xf32> {aicf.role = "input", aicf.name = "a15"},
+    %a16: tensor<4xf32> {aicf.role = "input", aicf.name = "a16"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  %0 = aicf_rt.call add(%a0, %a1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = aicf_rt.call add(%0, %a2) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = aicf_rt.call add(%1, %a3) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = aicf_rt.call add(%2, %a4) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %4 = aicf_rt.call add(%3, %a5) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %5 = aicf_rt.call add(%4, %a6) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %6 = aicf_rt.call add(%5, %a7) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %7 = aicf_rt.call add(%6, %a8) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %8 = aicf_rt.call add(%7, %a9) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %9 = aicf_rt.call add(%8, %a10) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %10 = aicf_rt.call add(%9, %a11) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %11 = aicf_rt.call add(%10, %a12) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %12 = aicf_rt.call add(%11, %a13) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %13 = aicf_rt.call add(%12, %a14) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %14 = aicf_rt.call add(%13, %a15) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // expected-remark @+1 {{'add' is not fused to 'add, add, add, add, add, add, add, add, add, add, add, add, add, add, add', whose result it reads: one call would have too many primitives, operands or results, or would read what it repeats in another way, too}}
+  %15 = aicf_rt.call add(%14, %a16) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %15 : tensor<4xf32>
+}

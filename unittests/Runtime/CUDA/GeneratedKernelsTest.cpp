@@ -1,0 +1,246 @@
+//===- GeneratedKernelsTest.cpp - kernels that are made of calls ----------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Over the fake table: what is loaded, when it goes, and what fails. The text
+// itself is given to ptxas, which needs no GPU. What the kernels compute, the
+// tests of kernels/graph compare on a GPU.
+//===----------------------------------------------------------------------===//
+
+#include "FakeCuda.h"
+#include "kernels/graph/CudaProgram.h"
+#include "lib/Runtime/CUDA/CUDADevice.h"
+#include "lib/Runtime/CUDA/CUDAStream.h"
+#include "unittests/Common/RandomGraph.h"
+
+#include "aicf/OpCall.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+using namespace aicf;
+using namespace aicf::test;
+
+namespace {
+
+std::shared_ptr<Device> makeDevice(const CudaApi &api = fakeCudaApi()) {
+  auto device = CUDADevice::create(api, {});
+  EXPECT_TRUE(device.ok()) << device.status().toString();
+  return device.ok() ? *device : nullptr;
+}
+
+/// tanh(x) * x of `count` elements.
+Sample makeGated(int64_t count) {
+  GraphBuilder graph;
+  GraphBuilder::Value x = graph.operand({DType::F32, {count}});
+  return graph.finish(
+      {graph.add(OpKind::Mul, {graph.add(OpKind::Tanh, {x}), x})});
+}
+
+/// A call of the sample on memory that nobody looks at.
+StatusOr<ResolvedCall> resolveSample(Device &device, const Sample &sample) {
+  static char memory[1 << 16];
+  std::vector<TensorView> ins, outs;
+  for (const TensorDesc &desc : sample.ins)
+    ins.push_back({memory, desc});
+  for (const TensorDesc &desc : sample.outs)
+    outs.push_back({memory + (1 << 15), desc});
+  return resolve(device, {sample.body, ins, outs});
+}
+
+TEST(GeneratedKernels, OfEqualCallsAreOne) {
+  auto device = makeDevice();
+  const size_t before = fakeObjectsAlive();
+  {
+    auto one = resolveSample(*device, makeGated(64));
+    ASSERT_TRUE(one.ok()) << one.status().toString();
+    EXPECT_EQ(fakeObjectsAlive(), before + 1);
+    auto equal = resolveSample(*device, makeGated(64));
+    auto other = resolveSample(*device, makeGated(32));
+    ASSERT_TRUE(equal.ok() && other.ok());
+    EXPECT_EQ(fakeObjectsAlive(), before + 2);
+  }
+  EXPECT_EQ(fakeObjectsAlive(), before);
+  // One that is gone is loaded again.
+  auto again = resolveSample(*device, makeGated(64));
+  ASSERT_TRUE(again.ok()) << again.status().toString();
+  EXPECT_EQ(fakeObjectsAlive(), before + 1);
+}
+
+/// A captured node is proved through the driver.
+TEST(GeneratedKernels, AreNodesOfAGraph) {
+  auto device = makeDevice();
+  auto stream = device->createStream();
+  ASSERT_TRUE(stream.ok());
+  auto call = resolveSample(*device, makeGated(64));
+  ASSERT_TRUE(call.ok()) << call.status().toString();
+  auto capture = [&](bool isSpoiled) {
+    EXPECT_TRUE((*stream)->beginCapture().ok());
+    fakeSpoilNextKernel(isSpoiled, -1);
+    Status status = launch(*call, **stream);
+    auto graph = (*stream)->endCapture();
+    if (status.ok() && graph.ok()) {
+      EXPECT_EQ((*graph)->numNodes(), 1u);
+      status = (*stream)->launch(**graph);
+    }
+    return status;
+  };
+  EXPECT_TRUE(capture(false).ok());
+  EXPECT_EQ(capture(true).message(),
+            "pointwise_graph_v0: captured another kernel than the planned one");
+  EXPECT_EQ(fakeMisuses(), 0u);
+}
+
+TEST(GeneratedKernels, AreNotLoadedWhileTheirThreadCaptures) {
+  auto device = makeDevice();
+  auto stream = device->createStream();
+  ASSERT_TRUE(stream.ok());
+  auto known = resolveSample(*device, makeGated(64));
+  ASSERT_TRUE((*stream)->beginCapture().ok());
+  EXPECT_TRUE(resolveSample(*device, makeGated(64)).ok());
+  auto fresh = resolveSample(*device, makeGated(32));
+  EXPECT_EQ(fresh.status().code(), StatusCode::FailedState);
+  EXPECT_EQ(fresh.status().message(),
+            "a kernel cannot be loaded while the thread captures: resolve the "
+            "call before");
+  EXPECT_FALSE((*stream)->endCapture().ok() && !known.ok());
+}
+
+TEST(GeneratedKernels, EveryFailingCallIsAnErrorWithoutALeak) {
+  CudaApi api = faultyCudaApi(fakeCudaApi());
+  failCall(UINT64_MAX);
+  auto device = makeDevice(api);
+  auto stream = device->createStream();
+  ASSERT_TRUE(stream.ok());
+  const size_t before = fakeObjectsAlive();
+  auto run = [&]() -> Status {
+    AICF_ASSIGN_OR_RETURN(ResolvedCall call,
+                          resolveSample(*device, makeGated(64)));
+    AICF_RETURN_IF_ERROR((*stream)->beginCapture());
+    Status launched = launch(call, **stream);
+    AICF_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, (*stream)->endCapture());
+    return launched;
+  };
+  ASSERT_TRUE(run().ok());
+  std::set<std::string> failed;
+  for (uint64_t n = 0;; ++n) {
+    failCall(n);
+    Status status = run();
+    std::string name = failedCall();
+    failCall(UINT64_MAX);
+    if (name.empty())
+      break;
+    failed.insert(name);
+    bool isUnload = name.find("Unload") != std::string::npos ||
+                    name.find("Destroy") != std::string::npos;
+    EXPECT_EQ(status.ok(), isUnload) << name;
+    EXPECT_EQ(fakeObjectsAlive(), before) << name;
+  }
+  for (const char *call :
+       {"cudaLibraryLoadData", "cudaLibraryGetKernel", "cudaLibraryUnload",
+        "cuGraphKernelNodeGetParams_v2", "cudaLaunchKernelExC"})
+    EXPECT_TRUE(failed.count(call)) << call;
+}
+
+TEST(GeneratedKernels, SayThatTheDriverIsTooOld) {
+  CudaApi api = fakeCudaApi();
+  api.cudaLibraryLoadData = [](cudaLibrary_t *, const void *, cudaJitOption *,
+                               void **, unsigned, cudaLibraryOption *, void **,
+                               unsigned) {
+    return cudaErrorUnsupportedPtxVersion;
+  };
+  Status status = resolveSample(*makeDevice(api), makeGated(64)).status();
+  EXPECT_EQ(status.code(), StatusCode::DeviceError);
+  EXPECT_EQ(status.message().rfind("the driver is older than the CUDA that AICF "
+                                   "was built with: cudaLibraryLoadData: ",
+                                   0),
+            0u)
+      << status.message();
+}
+
+std::string textOf(const Sample &sample) {
+  StatusOr<TypedBody> typed = typedBodyOf(sample);
+  EXPECT_TRUE(typed.ok()) << typed.status().toString();
+  std::vector<TensorView> values;
+  for (const TensorDesc &desc : typed->values())
+    values.push_back({nullptr, desc});
+  auto kernel = cuda::writeGraphKernel(*sample.body, values);
+  EXPECT_TRUE(kernel.ok()) << kernel.status().toString();
+  return kernel.ok() ? kernel->text : "";
+}
+
+/// Of a body that no family takes.
+TEST(GeneratedKernels, AreMadeOfScalarFunctionsAlone) {
+  Body body;
+  body.numOperands = 1;
+  body.primitives = {{OpKind::Relu, {}, {0}},
+                     {OpKind::Softmax, std::vector<uint8_t>(8), {1}}};
+  body.results = {2};
+  std::vector<TensorView> values(
+      3, TensorView(nullptr, TensorDesc(DType::F32, {8})));
+  EXPECT_EQ(cuda::writeGraphKernel(body, values).status().message(),
+            "softmax_f32 is not among the functions of generated kernels");
+}
+
+/// A vector of each operand, all that is computed, then a vector of the result.
+TEST(GeneratedKernels, AreTextInThisOrder) {
+  GraphBuilder graph;
+  GraphBuilder::Value x = graph.operand({DType::BF16, {16, 8}}),
+                      row = graph.operand(TensorDesc::strided(
+                          DType::BF16, {16, 8}, {0, 1}));
+  std::string text = textOf(graph.finish(
+      {graph.add(OpKind::Relu, {graph.add(OpKind::Mul, {x, row})})}));
+  size_t at = 0;
+  for (const char *part :
+       {".version ", ".target sm_80", ".visible .entry aicf_graph(",
+        "aicf_addresses[24]", "setp.ge.u64 %aq0, %ax0, 16", "@%aq0 ret",
+        "ld.global.v4.b32 ", "ld.global.v4.b32 ", "mul.rn.f32", "setp.lt.f32",
+        "cvt.rn.bf16.f32", "bfi.b32", "st.global.v4.b32 "}) {
+    size_t found = text.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part << " in\n" << text;
+    at = found;
+  }
+  EXPECT_EQ(text.find("ld.global", text.find("mul.rn.f32")), std::string::npos);
+  EXPECT_EQ(text.find("fma.rn", 0), std::string::npos);
+}
+
+/// Random texts are PTX: the toolkit's assembler takes them.
+TEST(GeneratedKernels, AreTakenByTheAssembler) {
+  if (!std::filesystem::exists(AICF_PTXAS))
+    GTEST_SKIP() << "no ptxas at " << AICF_PTXAS;
+  const auto folder = std::filesystem::temp_directory_path() /
+                      ("aicf-ptx-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  size_t numTexts = 0;
+  const char *more = std::getenv("AICF_RANDOM_GRAPHS");
+  const uint32_t numGraphs = more ? uint32_t(std::atoi(more)) : 40;
+  for (uint32_t seed = 1; seed <= numGraphs; ++seed) {
+    std::mt19937 random(seed);
+    constexpr DType kTypes[] = {DType::F32, DType::F64, DType::F16,
+                                DType::BF16};
+    Sample sample = RandomGraph(kTypes[random() % 4], random).make();
+    if (factsOf(*sample.body).pattern != patterns::PointwiseGraph)
+      continue;
+    const std::string path = (folder / "graph.ptx").string();
+    std::ofstream(path) << textOf(sample);
+    const std::string log = (folder / "log").string();
+    // sm_80 is the oldest card that the text is for.
+    if (std::system((std::string(AICF_PTXAS) + " -arch=sm_80 -o " + path +
+                     ".cubin " + path + " > " + log + " 2>&1")
+                        .c_str()) != 0) {
+      std::ifstream file(log);
+      std::string problems((std::istreambuf_iterator<char>(file)), {});
+      FAIL() << "seed " << seed << ": " << problems.substr(0, 2000);
+    }
+    ++numTexts;
+  }
+  std::filesystem::remove_all(folder);
+  EXPECT_GT(numTexts, numGraphs / 2);
+}
+
+} // namespace

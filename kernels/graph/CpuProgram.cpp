@@ -73,10 +73,12 @@ public:
       AICF_RETURN_IF_ERROR(compute(p));
       uint32_t value = valueOf(p);
       if (isResult[value] && !isStored(value)) {
-        if (mayWriteBehind(value, p))
+        if (mayWriteBehind(value, p)) {
           AICF_RETURN_IF_ERROR(store(value));
-        else
-          late.push_back(value);
+          continue;
+        }
+        AICF_RETURN_IF_ERROR(takeFromOperand(value));
+        late.push_back(value);
       }
     }
     for (uint32_t value : late)
@@ -250,6 +252,22 @@ private:
     Place out = placeFor(p, descOf(value).dtype, lasts(in));
     forms[value].raw = out;
     return cast(in, out);
+  }
+  /// A copy that is stored later: by then another result may lie over what it
+  /// copies.
+  Status takeFromOperand(uint32_t value) {
+    const uint32_t root = rootOf[value];
+    const Forms &at = forms[root];
+    if (root >= body.numOperands && !at.raw)
+      return {}; // in a register, in the type that is computed in
+    AICF_ASSIGN_OR_RETURN(Place raw, rawOf(root));
+    if (raw.kind != Place::Tensor || raw.number >= body.numOperands)
+      return {};
+    Place taken = newRegister(raw.dtype);
+    add(move(Step::Gather, taken, raw.number), false);
+    rootOf[value] = value;
+    forms[value].raw = taken;
+    return {};
   }
   /// Puts a result where it belongs.
   Status store(uint32_t value) {

@@ -234,6 +234,24 @@ TEST(PointwiseGraph, HasTheBitsOfItsPrimitives) {
   EXPECT_GT(counts.inPlace, size_t(numGraphs / 4));
 }
 
+/// Each copy lies over what the other one reads.
+TEST(PointwiseGraph, MaySwapTwoTensors) {
+  auto device = makeDevice();
+  GraphBuilder graph;
+  TensorDesc desc(DType::F32, {5000});
+  GraphBuilder::Value x = graph.operand(desc), y = graph.operand(desc);
+  Sample sample = graph.finish(
+      {graph.add(OpKind::Copy, {x}), graph.add(OpKind::Copy, {y})});
+  std::mt19937 random(1);
+  Case c = caseOf(sample, random);
+  OnDevice memory(*device, c);
+  memory.outs = {memory.ins[1], memory.ins[0]};
+  Status status = memory.run(OpKind::Copy);
+  ASSERT_TRUE(status.ok()) << status.toString();
+  EXPECT_EQ(memory.download(memory.ins[0]), c.ins[1].bytes);
+  EXPECT_EQ(memory.download(memory.ins[1]), c.ins[0].bytes);
+}
+
 /// Makes a body that no family takes.
 TEST(PointwiseGraph, HasRoomForNoMoreThanTheFamilyTakes) {
   Body body;

@@ -71,6 +71,8 @@ public:
 StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request);
 
 /// Runs a resolved call on `stream`; returns after enqueue.
+/// A generated kernel is unloaded with the last call that has it: keep the call
+/// until the stream is done with it.
 Status launch(const ResolvedCall &call, Stream &stream);
 
 /// resolve + launch of a call of one primitive. Operands and results stand in

@@ -25,6 +25,10 @@ static DType wideType(DType dtype) {
   return dtype == DType::F16 || dtype == DType::BF16 ? DType::F32 : dtype;
 }
 
+static bool copies(OpKind kind) {
+  return kind == OpKind::Copy || kind == OpKind::CopySaved;
+}
+
 static bool shareBytes(const TensorView &a, const TensorView &b) {
   auto begin = [](const TensorView &view) {
     return reinterpret_cast<uintptr_t>(view.start());
@@ -57,10 +61,9 @@ public:
       isResult[result] = true;
     for (uint32_t value = 0; value < rootOf.size(); ++value)
       rootOf[value] = value;
-    // A copy computes nothing: it is its operand.
     for (size_t p = 0; p < body.primitives.size(); ++p) {
       const Primitive &primitive = body.primitives[p];
-      if (primitive.kind == OpKind::Copy)
+      if (isAlias(p))
         rootOf[valueOf(p)] = rootOf[size_t(primitive.operands[0])];
       for (int32_t operand : primitive.operands)
         if (uint32_t root = rootOf[size_t(operand)]; root < body.numOperands)
@@ -93,6 +96,19 @@ private:
   };
 
   const TensorDesc &descOf(uint32_t value) const { return values[value].desc; }
+  /// A copy computes nothing: it is its operand. Nor does a cast to the type
+  /// that is there, but for 16-bit values inside, which it rounds.
+  bool isAlias(size_t p) const {
+    const Primitive &primitive = body.primitives[p];
+    if (copies(primitive.kind))
+      return true;
+    if (primitive.kind != OpKind::Cast)
+      return false;
+    const uint32_t from = rootOf[size_t(primitive.operands[0])];
+    const DType dtype = descOf(from).dtype;
+    return dtype == descOf(valueOf(p)).dtype &&
+           (from < body.numOperands || dtype == wideType(dtype));
+  }
   /// Each primitive makes one value.
   uint32_t valueOf(size_t primitive) const {
     return body.numOperands + uint32_t(primitive);
@@ -218,7 +234,7 @@ private:
   Status compute(size_t p) {
     const Primitive &primitive = body.primitives[p];
     uint32_t value = valueOf(p);
-    if (primitive.kind == OpKind::Copy)
+    if (isAlias(p))
       return {};
     if (primitive.kind == OpKind::Cast)
       return computeCast(p);

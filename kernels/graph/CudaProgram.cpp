@@ -30,6 +30,9 @@ constexpr size_t kLongFunction = 160, kMaxLines = 6000;
 DType wide(DType dtype) {
   return dtype == DType::F16 || dtype == DType::BF16 ? DType::F32 : dtype;
 }
+bool copies(OpKind kind) {
+  return kind == OpKind::Copy || kind == OpKind::CopySaved;
+}
 std::string name(DType dtype) { return std::string(nameOf(dtype)); }
 
 /// How a tensor lies.
@@ -132,6 +135,9 @@ private:
   std::string index;                    ///< of the first element, 64 bits
   std::vector<std::string> coordinates; ///< 64 bits each
   std::vector<Lanes> lanesOf;           ///< of each value
+  // As they were loaded, of operands and copies of them: NaNs stay what they
+  // are.
+  std::vector<Lanes> loadedOf;
   std::set<std::string> called;
 };
 
@@ -145,6 +151,10 @@ bool KernelWriter::fits(int64_t count) const {
       (hasStrides && walks.dims[walks.rank - 1] % count != 0))
     return false;
   for (size_t t = 0; t < tensors.size(); ++t) {
+    // Distances within a vector are numbers of 32 bits in the text.
+    if (lies[t] == Lie::Strided &&
+        stepOf(t) > INT32_MAX / (count * int64_t(sizeOf(descOf(t).dtype))))
+      return count == 1;
     if (!isVector(t))
       continue;
     uint64_t bytes = sizeOf(descOf(t).dtype) * uint64_t(count);
@@ -276,7 +286,8 @@ KernelWriter::Lanes KernelWriter::load(size_t tensor) {
   const size_t size = sizeOf(dtype);
   std::string address = addressOf(tensor);
   if (!isVector(tensor) || lanes == 1) {
-    const bool isOne = lies[tensor] == Lie::OneElement || stepOf(tensor) == 0;
+    const bool isOne = lies[tensor] == Lie::OneElement ||
+                       (lies[tensor] == Lie::Strided && stepOf(tensor) == 0);
     Lanes all;
     for (int64_t k = 0; k < lanes; ++k) {
       if (k > 0 && isOne) {
@@ -395,7 +406,7 @@ StatusOr<KernelWriter::Lanes> KernelWriter::compute(size_t index) {
     return values[size_t(value)].desc.dtype;
   };
   const DType result = values[body.numOperands + index].desc.dtype;
-  if (primitive.kind == OpKind::Copy)
+  if (copies(primitive.kind))
     return lanesOf[size_t(primitive.operands[0])];
   if (primitive.kind == OpKind::Cast) {
     AICF_ASSIGN_OR_RETURN(Lanes all,
@@ -433,19 +444,34 @@ StatusOr<GraphKernel> KernelWriter::run() {
     writeCoordinates();
   for (size_t t = 0; t < body.numOperands; ++t) {
     const DType dtype = descOf(t).dtype;
-    AICF_ASSIGN_OR_RETURN(Lanes all, convert(load(t), dtype, wide(dtype)));
+    loadedOf.push_back(load(t));
+    AICF_ASSIGN_OR_RETURN(Lanes all,
+                          convert(loadedOf.back(), dtype, wide(dtype)));
     lanesOf.push_back(std::move(all));
   }
   for (size_t p = 0; p < body.primitives.size(); ++p) {
     AICF_ASSIGN_OR_RETURN(Lanes all, compute(p));
     lanesOf.push_back(std::move(all));
+    const Primitive &primitive = body.primitives[p];
+    loadedOf.push_back(copies(primitive.kind)
+                           ? loadedOf[size_t(primitive.operands[0])]
+                           : Lanes());
   }
   for (size_t t = body.numOperands; t < tensors.size(); ++t) {
     const DType dtype = descOf(t).dtype;
+    if (!loadedOf[tensors[t]].empty()) {
+      store(t, loadedOf[tensors[t]]);
+      continue;
+    }
     AICF_ASSIGN_OR_RETURN(
         Lanes all, convert(lanesOf[tensors[t]], wide(dtype), dtype));
     store(t, all);
   }
+  const int64_t blocks = (elements / lanes + kThreads - 1) / kThreads;
+  if (blocks > INT32_MAX)
+    return makeError(StatusCode::NotImplemented, "a graph over ", elements,
+                     " elements needs ", blocks, " blocks of threads, at most ",
+                     INT32_MAX, " can be launched");
   GraphKernel kernel;
   const std::string bytes = std::to_string(8 * tensors.size());
   kernel.text = ScalarText::get().header() + ScalarText::get().define(called) +
@@ -456,8 +482,7 @@ StatusOr<GraphKernel> KernelWriter::run() {
                 std::to_string(num32 + 1) + ">;\n.reg .b64 %ax<" +
                 std::to_string(num64 + 1) + ">;\n" + code + "ret;\n}\n";
   kernel.launch.block[0] = kThreads;
-  kernel.launch.grid[0] =
-      uint32_t((elements / lanes + kThreads - 1) / kThreads);
+  kernel.launch.grid[0] = uint32_t(blocks);
   for (uint32_t value : tensors)
     kernel.launch.params.push_back(
         uint64_t(reinterpret_cast<uintptr_t>(values[value].start())));

@@ -35,7 +35,8 @@ TEST(KernelTable, KidsAreUniqueAndWellFormed) {
       EXPECT_TRUE(kids.insert({device, kid}).second) << kid;
       EXPECT_EQ(kid.rfind(std::string(nameOfPattern(row.pattern)) + "_", 0), 0u)
           << kid;
-      EXPECT_NE(kid.find(nameOf(row.in0)), std::string::npos) << kid;
+      EXPECT_EQ(kid.find(nameOf(row.in0)) == std::string::npos, row.anyTypes)
+          << kid;
       EXPECT_NE(kid.rfind("_v"), std::string::npos) << kid;
       EXPECT_EQ(findKernel(device, row.kid), &row);
     }

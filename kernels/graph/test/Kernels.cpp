@@ -252,6 +252,34 @@ TEST(PointwiseGraph, MaySwapTwoTensors) {
   EXPECT_EQ(memory.download(memory.ins[1]), c.ins[0].bytes);
 }
 
+/// A cast to the type that is there is another name for its operand, which a
+/// result lies over.
+TEST(PointwiseGraph, MayOverwriteWhatACastOnlyNames) {
+  auto device = makeDevice();
+  for (DType dtype : {DType::F32, DType::F16}) {
+    GraphBuilder graph;
+    TensorDesc desc(dtype, {5000});
+    GraphBuilder::Value x = graph.operand(desc);
+    GraphBuilder::Value same = graph.add(OpKind::Cast, {x}, {}, desc);
+    Sample sample = graph.finish({same, graph.add(OpKind::Neg, {same}),
+                                  graph.add(OpKind::Exp, {same})});
+    std::mt19937 random(1);
+    Case apart = caseOf(sample, random), c = apart;
+    {
+      OnDevice memory(*device, apart);
+      ASSERT_TRUE(memory.run(OpKind::Cast).ok());
+      memory.fetch();
+    }
+    OnDevice memory(*device, c);
+    memory.outs[1] = memory.ins[0];
+    ASSERT_TRUE(memory.run(OpKind::Cast).ok());
+    memory.fetch();
+    EXPECT_EQ(apart.outs[0].bytes, apart.ins[0].bytes);
+    for (size_t r = 0; r < 3; ++r)
+      EXPECT_EQ(c.outs[r].bytes, apart.outs[r].bytes) << r;
+  }
+}
+
 /// Makes a body that no family takes.
 TEST(PointwiseGraph, HasRoomForNoMoreThanTheFamilyTakes) {
   Body body;

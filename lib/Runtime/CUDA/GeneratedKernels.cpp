@@ -80,16 +80,19 @@ private:
   StatusOr<std::shared_ptr<const LoadedKernel>>
   find(const std::string &text, const PrepareContext &context) {
     std::lock_guard<std::mutex> lock(mutex);
-    std::weak_ptr<const LoadedKernel> &known = kernels[text];
-    if (std::shared_ptr<const LoadedKernel> kernel = known.lock())
-      return kernel;
+    auto known = kernels.find(text);
+    if (known != kernels.end())
+      if (std::shared_ptr<const LoadedKernel> kernel = known->second.lock())
+        return kernel;
     if (context.isCapturing)
       return makeError(StatusCode::FailedState,
                        "a kernel cannot be loaded while the thread captures: "
                        "resolve the call before");
     AICF_ASSIGN_OR_RETURN(std::shared_ptr<const LoadedKernel> kernel,
                           load(context.api, text));
-    known = kernel;
+    for (auto it = kernels.begin(); it != kernels.end();)
+      it = it->second.expired() ? kernels.erase(it) : std::next(it);
+    kernels[text] = kernel;
     return kernel;
   }
 

@@ -10,8 +10,8 @@
 // saves a launch and the reading of a value; only memory is weighed. The earlier
 // call moves down to the later one, never the other way: what the backward pass
 // computes again would be computed, and kept, in the forward pass. Which
-// primitives are elementwise, their records say: none is named here but the
-// copy, which has a kernel that a graph's is slower than.
+// primitives are elementwise, their records say: none is named here but copies,
+// of which one has a kernel that a graph's is slower than.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"
@@ -62,9 +62,10 @@ static bool wantsTiles(Value operand) {
          desc.stride(desc.rank - 1u) > 1;
 }
 
-/// A call that may be part of a graph.
+/// A call that may be part of a graph. What is kept for the backward pass is a
+/// call of its own, as the plan says of it.
 static bool isElementwise(CallOp call) {
-  return call.getKid().empty() &&
+  return call.getKid().empty() && !call.isOnly(OpKind::CopySaved) &&
          llvm::all_of(call.getCode().primitives,
                       [](const Primitive &primitive) {
                         return mayBeInGraph(primitive.kind);

@@ -209,6 +209,43 @@ TEST(GeneratedKernels, AreTextInThisOrder) {
   EXPECT_EQ(text.find("fma.rn", 0), std::string::npos);
 }
 
+TEST(GeneratedKernels, RunOnAsManyBlocksAsThereCanBe) {
+  Body body;
+  body.numOperands = 1;
+  body.primitives = {{OpKind::LogicalNot, {}, {0}}, {OpKind::LogicalNot, {}, {1}}};
+  body.results = {2};
+  std::vector<TensorView> values(
+      3, TensorView(nullptr, TensorDesc(DType::I1, {1 << 30, 1 << 13})));
+  EXPECT_EQ(cuda::writeGraphKernel(body, values).status().message(),
+            "a graph over 8796093022208 elements needs 4294967296 blocks of "
+            "threads, at most 2147483647 can be launched");
+}
+
+/// NaNs of 16 bits stay as they are: a copy has nothing between load and store.
+TEST(GeneratedKernels, CopyBitForBit) {
+  GraphBuilder graph;
+  GraphBuilder::Value x = graph.operand({DType::F16, {8}});
+  GraphBuilder::Value saved = graph.add(OpKind::CopySaved, {x});
+  std::string text = textOf(
+      graph.finish({saved, graph.add(OpKind::Copy, {saved})}));
+  EXPECT_EQ(text.find("cvt.rn.f16"), std::string::npos) << text;
+}
+
+/// A distance in an address has 32 bits.
+TEST(GeneratedKernels, HaveNoVectorsOfElementsThatLieTooFarApart) {
+  auto textFor = [](int64_t step) {
+    GraphBuilder graph;
+    GraphBuilder::Value x = graph.operand({DType::F32, {4, 8}}),
+                        far = graph.operand(TensorDesc::strided(
+                            DType::F32, {4, 8}, {1, step}));
+    return textOf(graph.finish(
+        {graph.add(OpKind::Relu, {graph.add(OpKind::Mul, {x, far})})}));
+  };
+  EXPECT_NE(textFor(16).find("ld.global.v4.b32"), std::string::npos);
+  EXPECT_EQ(textFor(int64_t(1) << 28).find("ld.global.v4.b32"),
+            std::string::npos);
+}
+
 /// Random texts are PTX: the toolkit's assembler takes them.
 TEST(GeneratedKernels, AreTakenByTheAssembler) {
   if (!std::filesystem::exists(AICF_PTXAS))

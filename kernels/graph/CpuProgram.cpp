@@ -13,21 +13,13 @@
 #include "kernels/cpu/Parallel.h"
 #include "lib/Base/ElementSize.h"
 #include "lib/Ops/Graphs.h"
+#include "lib/Ops/RuleCall.h"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
 namespace aicf::cpu {
-
-/// What values of a type are computed in.
-static DType wideType(DType dtype) {
-  return dtype == DType::F16 || dtype == DType::BF16 ? DType::F32 : dtype;
-}
-
-static bool copies(OpKind kind) {
-  return kind == OpKind::Copy || kind == OpKind::CopySaved;
-}
 
 static bool shareBytes(const TensorView &a, const TensorView &b) {
   auto begin = [](const TensorView &view) {
@@ -100,14 +92,14 @@ private:
   /// that is there, but for 16-bit values inside, which it rounds.
   bool isAlias(size_t p) const {
     const Primitive &primitive = body.primitives[p];
-    if (copies(primitive.kind))
+    if (isCopy(primitive.kind))
       return true;
     if (primitive.kind != OpKind::Cast)
       return false;
     const uint32_t from = rootOf[size_t(primitive.operands[0])];
     const DType dtype = descOf(from).dtype;
     return dtype == descOf(valueOf(p)).dtype &&
-           (from < body.numOperands || dtype == wideType(dtype));
+           (from < body.numOperands || dtype == rules::wide(dtype));
   }
   /// Each primitive makes one value.
   uint32_t valueOf(size_t primitive) const {
@@ -168,8 +160,8 @@ private:
       return *forms[value].wide;
     AICF_ASSIGN_OR_RETURN(Place raw, rawOf(value));
     Place wide = raw;
-    if (raw.dtype != wideType(raw.dtype)) {
-      wide = newRegister(wideType(raw.dtype), lasts(raw));
+    if (raw.dtype != rules::wide(raw.dtype)) {
+      wide = newRegister(rules::wide(raw.dtype), lasts(raw));
       AICF_RETURN_IF_ERROR(cast(raw, wide));
     }
     forms[value].wide = wide;
@@ -180,12 +172,12 @@ private:
   StatusOr<Place> roundedOf(uint32_t value) {
     value = rootOf[value];
     const DType dtype = descOf(value).dtype;
-    if (value < body.numOperands || dtype == wideType(dtype))
+    if (value < body.numOperands || dtype == rules::wide(dtype))
       return wideOf(value);
     if (forms[value].rounded)
       return *forms[value].rounded;
     AICF_ASSIGN_OR_RETURN(Place raw, rawOf(value));
-    Place rounded = newRegister(wideType(dtype), lasts(raw));
+    Place rounded = newRegister(rules::wide(dtype), lasts(raw));
     AICF_RETURN_IF_ERROR(cast(raw, rounded));
     forms[value].rounded = rounded;
     return rounded;
@@ -247,7 +239,7 @@ private:
       ins.push_back(in);
       areInvariant &= lasts(in);
     }
-    Place out = placeFor(p, wideType(descOf(value).dtype), areInvariant);
+    Place out = placeFor(p, rules::wide(descOf(value).dtype), areInvariant);
     forms[value].wide = out;
     if (out.dtype == descOf(value).dtype)
       forms[value].raw = out;
@@ -390,13 +382,7 @@ private:
 
 StatusOr<std::shared_ptr<const CpuPrepared>>
 GraphProgram::create(const Body &body, Span<const TensorView> values) {
-  std::vector<TensorDesc> types;
-  for (const TensorView &value : values)
-    types.push_back(value.desc);
-  types = graphTypes(body, types);
-  std::vector<TensorView> seen;
-  for (size_t i = 0; i < types.size(); ++i)
-    seen.push_back({values[i].start(), types[i]});
+  const std::vector<TensorView> seen = graphTensors(body, values);
   // What all pieces share takes registers, and these decide how long a piece is.
   std::shared_ptr<GraphProgram> program;
   for (int64_t piece = kMaxPiece; !program || program->piece < piece;) {

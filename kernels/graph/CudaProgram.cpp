@@ -13,12 +13,15 @@
 #include "lib/Base/FastDivisor.h"
 #include "lib/Base/Walk.h"
 #include "lib/Ops/Graphs.h"
+#include "lib/Ops/RuleCall.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace aicf::cuda {
 namespace {
+
+using rules::wide;
 
 constexpr uint32_t kThreads = 256;
 /// Operands and results of the largest graph.
@@ -27,12 +30,6 @@ constexpr size_t kMaxTensors = 24;
 /// while it has fewer than kMaxLines.
 constexpr size_t kLongFunction = 160, kMaxLines = 6000;
 
-DType wide(DType dtype) {
-  return dtype == DType::F16 || dtype == DType::BF16 ? DType::F32 : dtype;
-}
-bool copies(OpKind kind) {
-  return kind == OpKind::Copy || kind == OpKind::CopySaved;
-}
 std::string name(DType dtype) { return std::string(nameOf(dtype)); }
 
 /// How a tensor lies.
@@ -406,7 +403,7 @@ StatusOr<KernelWriter::Lanes> KernelWriter::compute(size_t index) {
     return values[size_t(value)].desc.dtype;
   };
   const DType result = values[body.numOperands + index].desc.dtype;
-  if (copies(primitive.kind))
+  if (isCopy(primitive.kind))
     return lanesOf[size_t(primitive.operands[0])];
   if (primitive.kind == OpKind::Cast) {
     AICF_ASSIGN_OR_RETURN(Lanes all,
@@ -453,7 +450,7 @@ StatusOr<GraphKernel> KernelWriter::run() {
     AICF_ASSIGN_OR_RETURN(Lanes all, compute(p));
     lanesOf.push_back(std::move(all));
     const Primitive &primitive = body.primitives[p];
-    loadedOf.push_back(copies(primitive.kind)
+    loadedOf.push_back(isCopy(primitive.kind)
                            ? loadedOf[size_t(primitive.operands[0])]
                            : Lanes());
   }
@@ -493,13 +490,7 @@ StatusOr<GraphKernel> KernelWriter::run() {
 
 StatusOr<GraphKernel> writeGraphKernel(const Body &body,
                                        Span<const TensorView> values) {
-  std::vector<TensorDesc> types;
-  for (const TensorView &value : values)
-    types.push_back(value.desc);
-  types = graphTypes(body, types);
-  std::vector<TensorView> seen;
-  for (size_t i = 0; i < types.size(); ++i)
-    seen.push_back({values[i].start(), types[i]});
+  const std::vector<TensorView> seen = graphTensors(body, values);
   return KernelWriter(body, seen).run();
 }
 

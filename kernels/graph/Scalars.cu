@@ -14,12 +14,9 @@
 #include "kernels/pointwise/Functors.h"
 
 using namespace aicf;
+using namespace aicf::cuda;
 using namespace aicf::functor;
 
-using f32 = float;
-using f64 = double;
-using i32 = int32_t;
-using i64 = int64_t;
 using i1_operand = uint32_t;
 using i1_result = uint32_t;
 

@@ -97,6 +97,22 @@ std::vector<TensorDesc> graphTypes(const Body &body,
   return all;
 }
 
+std::vector<TensorView> graphTensors(const Body &body,
+                                     Span<const TensorView> values) {
+  std::vector<TensorDesc> types;
+  for (const TensorView &value : values)
+    types.push_back(value.desc);
+  types = graphTypes(body, types);
+  std::vector<TensorView> tensors;
+  for (size_t i = 0; i < types.size(); ++i)
+    tensors.push_back({values[i].start(), types[i]});
+  return tensors;
+}
+
+bool isCopy(OpKind kind) {
+  return kind == OpKind::Copy || kind == OpKind::CopySaved;
+}
+
 /// The primitives of `body`, by position, as a walk from the results meets them.
 static std::vector<size_t> graphOrder(const Body &body) {
   std::vector<size_t> makerOf;

@@ -41,6 +41,12 @@ bool isGraph(const GraphInfo &graph, const Body &body);
 std::vector<TensorDesc> graphTypes(const Body &body,
                                    Span<const TensorDesc> types);
 
+/// Tensors with those types, where they are.
+std::vector<TensorView> graphTensors(const Body &body,
+                                     Span<const TensorView> values);
+/// True for a primitive whose result is its operand, bit for bit.
+bool isCopy(OpKind kind);
+
 /// A body in the order that a graph has: that of a walk from the results, in
 /// order, which meets each primitive behind those whose results it reads.
 struct GraphForm {

@@ -11,6 +11,8 @@
 // RUN: not %tblgen -I %t -gen-patterns %t/open.td 2>&1 | FileCheck %s --check-prefix=OPEN
 // RUN: not %tblgen -I %t -gen-patterns %t/kept.td 2>&1 | FileCheck %s --check-prefix=KEPT
 // RUN: not %tblgen -I %t -gen-patterns %t/size.td 2>&1 | FileCheck %s --check-prefix=SIZE
+// RUN: not %tblgen -I %t -gen-patterns %t/repeated.td 2>&1 | FileCheck %s --check-prefix=REPEATED
+// RUN: not %tblgen -I %t -gen-patterns %t/elementwise.td 2>&1 | FileCheck %s --check-prefix=ELEMENTWISE
 
 //--- base.td
 include "lib/Ops/KernelFamily.td"
@@ -89,3 +91,19 @@ def Wrong : BodyPattern<"wrong", [Node<"a", Right>, Maybe<"b", Other>]> {
 include "base.td"
 // SIZE: 'wrong' must have 2 to 8 nodes, the first of which is there
 def Wrong : BodyPattern<"wrong", [Node<"a", Right>]>;
+
+//--- repeated.td
+include "base.td"
+// REPEATED: 'wrong' is not 'right' with an operand that is repeated along all dimensions but `axis`
+def Wrong : Record<"wrong", 3> {
+  let spreadOperand = "x";
+  let spreadAs = "right";
+}
+
+//--- elementwise.td
+include "base.td"
+// ELEMENTWISE: 'wrong': an elementwise primitive has one result and plain operands
+def Wrong : Record<"wrong", 3> {
+  let operandList = [In<"x">, Opt<"z">];
+  let elementwise = 1;
+}

@@ -84,22 +84,19 @@ public:
 private:
   /// What a value is in, as far as it is anywhere yet.
   struct Forms {
-    std::optional<Place> raw, wide, rounded;
+    std::optional<Place> raw, wide;
   };
 
   const TensorDesc &descOf(uint32_t value) const { return values[value].desc; }
-  /// A copy computes nothing: it is its operand. Nor does a cast to the type
-  /// that is there, but for 16-bit values inside, which it rounds.
+  /// A copy computes nothing: it is its operand. So is a cast to the type that
+  /// is there.
   bool isAlias(size_t p) const {
     const Primitive &primitive = body.primitives[p];
     if (isCopy(primitive.kind))
       return true;
-    if (primitive.kind != OpKind::Cast)
-      return false;
-    const uint32_t from = rootOf[size_t(primitive.operands[0])];
-    const DType dtype = descOf(from).dtype;
-    return dtype == descOf(valueOf(p)).dtype &&
-           (from < body.numOperands || dtype == rules::wide(dtype));
+    return primitive.kind == OpKind::Cast &&
+           descOf(uint32_t(primitive.operands[0])).dtype ==
+               descOf(valueOf(p)).dtype;
   }
   /// Each primitive makes one value.
   uint32_t valueOf(size_t primitive) const {
@@ -143,10 +140,7 @@ private:
     value = rootOf[value];
     Forms &at = forms[value];
     const TensorDesc &desc = descOf(value);
-    if (!at.raw && value >= body.numOperands) {
-      at.raw = newRegister(desc.dtype, lasts(*at.wide));
-      AICF_RETURN_IF_ERROR(cast(*at.wide, *at.raw));
-    } else if (!at.raw && desc.isDense()) {
+    if (!at.raw && desc.isDense()) {
       at.raw = Place{Place::Tensor, value, desc.dtype};
     } else if (!at.raw) {
       at.raw = newRegister(desc.dtype, isInvariant(desc, maxPiece));
@@ -166,21 +160,6 @@ private:
     }
     forms[value].wide = wide;
     return wide;
-  }
-  /// What a comparison reads: of 16 bits what would be stored, so that equal
-  /// numbers are equal.
-  StatusOr<Place> roundedOf(uint32_t value) {
-    value = rootOf[value];
-    const DType dtype = descOf(value).dtype;
-    if (value < body.numOperands || dtype == rules::wide(dtype))
-      return wideOf(value);
-    if (forms[value].rounded)
-      return *forms[value].rounded;
-    AICF_ASSIGN_OR_RETURN(Place raw, rawOf(value));
-    Place rounded = newRegister(rules::wide(dtype), lasts(raw));
-    AICF_RETURN_IF_ERROR(cast(raw, rounded));
-    forms[value].rounded = rounded;
-    return rounded;
   }
   Step move(Step::Kind kind, Place piece, uint32_t tensor) const {
     Step step;
@@ -231,32 +210,28 @@ private:
     if (primitive.kind == OpKind::Cast)
       return computeCast(p);
     std::vector<Place> ins;
-    bool areInvariant = true, isComparison = descOf(value).dtype == DType::I1;
+    bool areInvariant = true;
     for (int32_t operand : primitive.operands) {
-      AICF_ASSIGN_OR_RETURN(Place in, isComparison
-                                          ? roundedOf(uint32_t(operand))
-                                          : wideOf(uint32_t(operand)));
+      AICF_ASSIGN_OR_RETURN(Place in, wideOf(uint32_t(operand)));
       ins.push_back(in);
       areInvariant &= lasts(in);
     }
-    Place out = placeFor(p, rules::wide(descOf(value).dtype), areInvariant);
-    forms[value].wide = out;
-    if (out.dtype == descOf(value).dtype)
-      forms[value].raw = out;
+    const DType dtype = descOf(value).dtype;
+    Place made = placeFor(p, dtype, areInvariant), out = made;
+    if (dtype != rules::wide(dtype))
+      out = newRegister(rules::wide(dtype), lasts(made));
+    forms[value].raw = made;
     OpKind kind = elementwiseKind(primitive.kind);
-    return kind == primitive.kind ? call(kind, primitive.attrs, ins, out)
-                                  : call(kind, {}, ins, out);
+    AICF_RETURN_IF_ERROR(call(
+        kind, kind == primitive.kind ? primitive.attrs : std::vector<uint8_t>(),
+        ins, out));
+    return dtype == out.dtype ? Status() : cast(out, made);
   }
-  /// From what is stored, if that is there, and to what would be stored.
+  /// From what would be stored to what would be stored.
   Status computeCast(size_t p) {
     uint32_t from = rootOf[size_t(body.primitives[p].operands[0])];
     uint32_t value = valueOf(p);
-    AICF_ASSIGN_OR_RETURN(Place in, from < body.numOperands ? rawOf(from)
-                                                            : wideOf(from));
-    if (in.dtype == descOf(value).dtype) {
-      forms[value].raw = in;
-      return {};
-    }
+    AICF_ASSIGN_OR_RETURN(Place in, rawOf(from));
     Place out = placeFor(p, descOf(value).dtype, lasts(in));
     forms[value].raw = out;
     return cast(in, out);
@@ -264,11 +239,7 @@ private:
   /// A copy that is stored later: by then another result may lie over what it
   /// copies.
   Status takeFromOperand(uint32_t value) {
-    const uint32_t root = rootOf[value];
-    const Forms &at = forms[root];
-    if (root >= body.numOperands && !at.raw)
-      return {}; // in a register, in the type that is computed in
-    AICF_ASSIGN_OR_RETURN(Place raw, rawOf(root));
+    AICF_ASSIGN_OR_RETURN(Place raw, rawOf(rootOf[value]));
     if (raw.kind != Place::Tensor || raw.number >= body.numOperands)
       return {};
     Place taken = newRegister(raw.dtype);
@@ -279,12 +250,6 @@ private:
   }
   /// Puts a result where it belongs.
   Status store(uint32_t value) {
-    const TensorDesc &desc = descOf(value);
-    Forms &at = forms[rootOf[value]];
-    if (!at.raw && at.wide && desc.isDense()) {
-      at.raw = Place{Place::Tensor, value, desc.dtype};
-      return cast(*at.wide, *at.raw);
-    }
     AICF_ASSIGN_OR_RETURN(Place raw, rawOf(value));
     add(move(Step::Scatter, raw, value), false);
     return {};

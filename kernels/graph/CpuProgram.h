@@ -14,8 +14,8 @@
 //   wide --(cast: 16 bits)--> raw --(scatter: strides)--> result
 //
 // Dense operands and results are read and written where they lie. `wide` is the
-// type that is computed in, f32 for 16-bit elements: a value is rounded where it
-// is stored, and by a cast.
+// type that is computed in, f32 for 16-bit elements. Every value is rounded to its
+// type, as if it were stored: bits do not depend on what is in one call.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_GRAPH_CPUPROGRAM_H
 #define AICF_KERNELS_GRAPH_CPUPROGRAM_H
@@ -31,7 +31,7 @@ inline constexpr size_t kRegisterBytes = 32 << 10;
 /// What the largest graph of the smallest pieces needs.
 inline constexpr size_t kMaxRegisterBytes = 64 << 10;
 /// Tensors that the steps of a program name.
-inline constexpr size_t kMaxViews = 256;
+inline constexpr size_t kMaxViews = 320;
 
 /// The steps of one call of a graph.
 class GraphProgram : public CpuPrepared {

@@ -420,18 +420,15 @@ StatusOr<KernelWriter::Lanes> KernelWriter::compute(size_t index) {
       arguments.push_back({field});
   DType computed = DType::I1;
   for (int32_t operand : primitive.operands) {
-    const DType type = typeOf(operand);
-    Lanes read = lanesOf[size_t(operand)];
-    if (result == DType::I1) { // what would be stored: equal numbers are equal
-      AICF_ASSIGN_OR_RETURN(read, convert(read, wide(type), type));
-      AICF_ASSIGN_OR_RETURN(read, convert(read, type, wide(type)));
-    }
-    arguments.push_back(std::move(read));
+    arguments.push_back(lanesOf[size_t(operand)]);
     if (computed == DType::I1)
-      computed = wide(type);
+      computed = wide(typeOf(operand));
   }
-  return each(std::string(nameOf(kind)) + "_" + name(computed), arguments,
-              wide(result));
+  AICF_ASSIGN_OR_RETURN(Lanes all,
+                        each(std::string(nameOf(kind)) + "_" + name(computed),
+                             arguments, wide(result)));
+  AICF_ASSIGN_OR_RETURN(Lanes rounded, convert(all, wide(result), result));
+  return convert(rounded, result, wide(result));
 }
 
 StatusOr<GraphKernel> KernelWriter::run() {

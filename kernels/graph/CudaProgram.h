@@ -7,8 +7,9 @@
 // A thread loads a vector of each operand, computes every primitive for each of
 // its elements, and stores a vector of each result: all loads stand before all
 // stores. Shapes and strides are numbers in the text, addresses are parameters.
-// Values are in the type that is computed in, f32 for 16-bit elements: they are
-// rounded where they are stored, and by a cast.
+// Values are in the type that is computed in, f32 for 16-bit elements. Every one
+// is rounded to its type, as if it were stored: bits do not depend on what is in
+// one call.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_GRAPH_CUDAPROGRAM_H
 #define AICF_KERNELS_GRAPH_CUDAPROGRAM_H

@@ -38,7 +38,8 @@ class GraphProgram : public CpuPrepared {
 public:
   /// `values` are those of a call that the graph's kernel takes, with their
   /// addresses: they say which results lie over which operands.
-  /// Errors: NotImplemented for a primitive without a kernel of its own.
+  /// Errors: NotImplemented for a primitive without a kernel of its own, and for
+  /// a body that is larger than the family allows.
   static StatusOr<std::shared_ptr<const CpuPrepared>>
   create(const Body &body, Span<const TensorView> values);
 

@@ -72,27 +72,32 @@ func.func @turned(%x: tensor<8x4xf32> {aicf.role = "input", aicf.name = "x"})
 
 // -----
 
-// Tests two operands that would stay in memory over nine calls for one result.
-// CHECK-LABEL: func.func @far
-// CHECK: aicf_rt.call add(
-// CHECK: aicf_rt.call softmax(
-func.func @far(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<4x8xf32> {aicf.name = "y"}) {
-  %a = aicf_rt.call softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %b = aicf_rt.call softmax(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %s = aicf_rt.call add(%a, %b) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-  %0 = aicf_rt.call softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = aicf_rt.call softmax(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = aicf_rt.call softmax(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %3 = aicf_rt.call softmax(%2) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %4 = aicf_rt.call softmax(%3) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %5 = aicf_rt.call softmax(%4) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %6 = aicf_rt.call softmax(%5) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %7 = aicf_rt.call softmax(%6) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %8 = aicf_rt.call softmax(%7) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  // expected-remark @+1 {{'mul' is not fused to 'add', whose result it reads: the operands of the first would stay in memory for longer}}
-  %y = aicf_rt.call mul(%s, %8) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-  return %y : tensor<4x8xf32>
+// Tests a value inside whose type nothing says: a cast has no type of its own.
+// CHECK-LABEL: func.func @cast_inside
+// CHECK: aicf_rt.call cast(
+// CHECK: aicf_rt.call relu(
+func.func @cast_inside(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf64> {aicf.name = "y"}) {
+  %c = aicf_rt.call cast(%x) : (tensor<4xf32>) -> tensor<4xf64>
+  // expected-remark @+1 {{its result y must be a result of the call: nothing else gives its type}}
+  %y = aicf_rt.call relu(%c) : (tensor<4xf64>) -> tensor<4xf64>
+  return %y : tensor<4xf64>
+}
+
+// -----
+
+// Tests tensors of which one is padded: the kernel takes all of them so, or none.
+// CHECK-LABEL: func.func @padded
+// CHECK: aicf_rt.call relu(
+// CHECK: aicf_rt.call cast(
+func.func @padded(%x: tensor<3x5xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<3x5xf32> {aicf.name = "y"}) {
+  %c = aicf_rt.call cast(%x) : (tensor<3x5xf32>) -> tensor<3x5xbf16, #aicf_rt.padded>
+  // expected-remark @+1 {{nothing else gives its type}}
+  %r = aicf_rt.call relu(%c) : (tensor<3x5xbf16, #aicf_rt.padded>) -> tensor<3x5xbf16, #aicf_rt.padded>
+  // expected-remark @+1 {{the target has no kernel for them in one call; pointwise_graph_v0: some tensors are padded}}
+  %y = aicf_rt.call cast(%r) : (tensor<3x5xbf16, #aicf_rt.padded>) -> tensor<3x5xf32>
+  return %y : tensor<3x5xf32>
 }
 
 // -----

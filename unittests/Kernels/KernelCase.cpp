@@ -206,6 +206,17 @@ std::vector<double> resultOf(OpKind kind, Case c) {
   return values;
 }
 
+std::vector<TensorDesc> valueTypes(const Case &c) {
+  std::vector<TensorDesc> ins, outs;
+  for (const Operand &o : c.ins)
+    ins.push_back(o.reference.desc);
+  for (const Operand &o : c.outs)
+    outs.push_back(o.reference.desc);
+  StatusOr<std::vector<TensorDesc>> types = describeValues(*c.body, ins, outs);
+  EXPECT_TRUE(types.ok()) << types.status().toString();
+  return types.ok() ? *types : std::vector<TensorDesc>();
+}
+
 Case withBody(OpKind kind, const Case &c) {
   if (c.body)
     return c;

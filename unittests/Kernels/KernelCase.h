@@ -60,6 +60,9 @@ Case makeCase(const KindRow &row, Sample sample, uint32_t seed,
 /// The same call by its body.
 Case withBody(OpKind kind, const Case &c);
 
+/// The types of all values of a case's body.
+std::vector<TensorDesc> valueTypes(const Case &c);
+
 /// The device under test.
 std::shared_ptr<Device> makeDevice(int numThreads = 1);
 

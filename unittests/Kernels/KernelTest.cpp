@@ -198,13 +198,7 @@ TEST_P(KernelTest, RefusesOtherReadsInside) {
 /// is taken for it. Operands of all values of the body.
 std::vector<Operand> runApart(const Case &c) {
   const Body &body = *c.body;
-  std::vector<TensorDesc> ins, outs;
-  for (const Operand &o : c.ins)
-    ins.push_back(o.reference.desc);
-  for (const Operand &o : c.outs)
-    outs.push_back(o.reference.desc);
-  StatusOr<std::vector<TensorDesc>> types = describeValues(body, ins, outs);
-  EXPECT_TRUE(types.ok()) << types.status().toString();
+  const std::vector<TensorDesc> types = valueTypes(c);
   std::vector<Operand> values = c.ins;
   for (const Primitive &primitive : body.primitives) {
     Case one;
@@ -218,7 +212,7 @@ std::vector<Operand> runApart(const Case &c) {
     }
     for (uint32_t i = 0; i < primitive.numResults(); ++i) {
       one.outs.emplace_back();
-      one.outs.back().reference.desc = (*types)[values.size() + i];
+      one.outs.back().reference.desc = types[values.size() + i];
       one.outs.back().bytes.resize(one.outs.back().reference.desc.spanBytes());
     }
     Status status = call(primitive.kind, one, 1);

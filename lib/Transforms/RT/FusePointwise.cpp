@@ -23,6 +23,8 @@
 #include "lib/Transforms/RT/MergeCalls.h"
 #include "lib/Transforms/Remarks.h"
 
+#include "llvm/ADT/MapVector.h"
+
 namespace aicf {
 #define GEN_PASS_DEF_FUSEPOINTWISE
 #include "aicf/Passes.h.inc"
@@ -41,9 +43,13 @@ public:
   void run();
 
 private:
+  /// Why calls stay apart, by the first of both.
+  using Obstacles = llvm::MapVector<Operation *, std::string>;
+
   void fuseWithMakers(CallOp reader);
+  CallOp fuseWithMaker(CallOp reader, Obstacles &apart);
   void fuseWithSiblings(CallOp reader);
-  CallOp findSibling(CallOp reader);
+  CallOp fuseWithSibling(CallOp reader);
   CallOp fuse(CallOp maker, CallOp reader, std::string &whyNot);
   void remarkMissed(CallOp maker, CallOp reader, const std::string &why);
 
@@ -131,11 +137,10 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
   }
   StatusOr<TypedBody> typed = typedBodyOf(merged);
   if (!typed.ok()) {
-    whyNot = "a value inside of one call would have another type";
+    whyNot = typed.status().message();
     return {};
   }
-  const KernelRow *row = chooser.choose(merged, *typed);
-  if (!row || !row->isWorthFusing()) {
+  if (!chooser.choose(merged, *typed)) {
     whyNot = "the target has no kernel for them in one call" +
              chooser.passedOver(*typed);
     return {};
@@ -157,25 +162,26 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
   return fused;
 }
 
-void PointwiseFusion::fuseWithMakers(CallOp reader) {
-  SmallVector<std::pair<CallOp, std::string>> apart;
-  for (unsigned i = 0; i < reader.getArgs().size(); ++i) {
-    CallOp maker = callOf(reader.getArgs()[i]);
-    if (!maker || !isElementwise(maker))
+/// Fuses `reader` with a call that makes one of its operands. Returns the call
+/// for both. Or null; why not with each of them, goes to `apart`.
+CallOp PointwiseFusion::fuseWithMaker(CallOp reader, Obstacles &apart) {
+  apart.clear();
+  for (Value operand : reader.getArgs()) {
+    CallOp maker = callOf(operand);
+    if (!maker || apart.contains(maker) || !isElementwise(maker))
       continue;
-    std::string whyNot;
-    CallOp fused = fuse(maker, reader, whyNot);
-    if (!fused) {
-      apart.push_back({maker, whyNot});
-      continue;
-    }
-    ++numFused;
-    reader = fused;
-    apart.clear();
-    i = unsigned(-1); // its operands are others
+    if (CallOp fused = fuse(maker, reader, apart[maker]))
+      return fused;
   }
+  return {};
+}
+
+void PointwiseFusion::fuseWithMakers(CallOp reader) {
+  Obstacles apart;
+  for (; CallOp fused = fuseWithMaker(reader, apart); ++numFused)
+    reader = fused;
   for (const auto &[maker, why] : apart)
-    remarkMissed(maker, reader, why);
+    remarkMissed(cast<CallOp>(maker), reader, why);
 }
 
 /// One element that spreads over all of a tensor costs nothing to read twice.
@@ -186,7 +192,7 @@ static bool isOneElement(Value operand) {
 
 /// Fuses `reader` with a call before it that reads one of its operands, too.
 /// Returns the call for both, or null.
-CallOp PointwiseFusion::findSibling(CallOp reader) {
+CallOp PointwiseFusion::fuseWithSibling(CallOp reader) {
   // A parameter may have any number of readers, few of them near.
   constexpr size_t kMaxTries = 16;
   SmallVector<CallOp> siblings;
@@ -207,7 +213,7 @@ CallOp PointwiseFusion::findSibling(CallOp reader) {
 }
 
 void PointwiseFusion::fuseWithSiblings(CallOp reader) {
-  for (; CallOp fused = findSibling(reader); ++numFused)
+  for (; CallOp fused = fuseWithSibling(reader); ++numFused)
     reader = fused;
 }
 

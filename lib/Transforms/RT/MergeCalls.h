@@ -27,12 +27,12 @@ struct MergedCall {
 };
 
 /// Merges the calls `parts`, in this order. What satisfies `staysInside` is not
-/// a result of the new call. A part that reads a
-/// result of a later part has it for an operand: then the call has no place.
+/// a result of the new call. A part that reads a result of a later part has it
+/// for an operand: then the call has no place.
 MergedCall mergeCalls(ArrayRef<CallOp> parts,
                       llvm::function_ref<bool(Value)> staysInside);
 
-/// A call of elementwise primitives with the body of a graph: see Patterns.h.
+/// A call of elementwise primitives with the body of a graph: see Graphs.h.
 MergedCall inGraphOrder(const MergedCall &call);
 
 /// Returns true if the call may replace its parts at the place of `at`: calls

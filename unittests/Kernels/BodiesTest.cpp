@@ -303,6 +303,29 @@ TEST(Bodies, OfAGraphStandInOneOrder) {
   EXPECT_EQ(ordered.primitives, (std::vector<size_t>{1, 0, 2}));
 }
 
+/// A kernel reads a bias as a view that repeats it: as one view.
+TEST(Bodies, OfAGraphRepeatAnOperandInOneWay) {
+  auto bias = [](int64_t axis, std::vector<int32_t> operands) {
+    return Primitive{OpKind::BiasAdd, encodeAttrs(BiasAddAttrs{axis}),
+                     std::move(operands)};
+  };
+  auto isGraph = [](uint32_t numOperands, std::vector<Primitive> primitives) {
+    Body body;
+    body.numOperands = numOperands;
+    body.primitives = std::move(primitives);
+    body.results = {body.numValues() - 1};
+    EXPECT_TRUE(checkForm(body).ok()) << checkForm(body).toString();
+    return factsOf(body).pattern == patterns::PointwiseGraph;
+  };
+  EXPECT_TRUE(isGraph(2, {bias(0, {0, 1}), bias(0, {2, 1})}));
+  EXPECT_FALSE(isGraph(2, {bias(0, {0, 1}), bias(1, {2, 1})}));
+  // Another slot reads it as it is, before and after.
+  EXPECT_FALSE(isGraph(2, {bias(0, {0, 1}), {OpKind::Add, {}, {2, 1}}}));
+  EXPECT_FALSE(isGraph(2, {{OpKind::Add, {}, {0, 1}}, bias(0, {2, 1})}));
+  // It has no memory.
+  EXPECT_FALSE(isGraph(2, {{OpKind::Relu, {}, {0}}, bias(0, {1, 2})}));
+}
+
 /// Parts of a graph that share no value have no rule in common.
 TEST(Bodies, OfAGraphAreOfOneShape) {
   Body body;

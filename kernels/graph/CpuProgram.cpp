@@ -493,8 +493,11 @@ private:
 }
 
 void GraphProgram::run(Span<const TensorView> values, int numThreads) const {
-  constexpr int64_t kBlock = 8 * kMaxPiece;
-  parallelFor(elements, kBlock, numThreads, elements * int64_t(steps.size()),
+  // What all pieces share is made once for each block. Few elements are shared
+  // among threads all the same.
+  constexpr int64_t kShare = 4 * kMaxPiece;
+  const int64_t block = elements < 2 * kShare ? kMaxPiece : 2 * kShare;
+  parallelFor(elements, block, numThreads, elements * int64_t(steps.size()),
               [&](int64_t begin, int64_t end) {
                 runRange(*this, values, begin, end);
               });

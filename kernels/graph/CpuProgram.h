@@ -26,7 +26,7 @@
 namespace aicf::cpu {
 
 /// Elements of a piece: as many as kRegisterBytes hold, within these limits.
-inline constexpr int64_t kMinPiece = 64, kMaxPiece = 2048;
+inline constexpr int64_t kMinPiece = 64, kMaxPiece = 8192;
 inline constexpr size_t kRegisterBytes = 32 << 10;
 /// What the largest graph of the smallest pieces needs.
 inline constexpr size_t kMaxRegisterBytes = 64 << 10;

@@ -4,7 +4,8 @@
 """Elementwise bodies, each as one function: AICF beside torch.compile and JAX.
 
     PYTHONPATH=build/python python3 benchmarks/pointwise_graphs.py --device cuda
-        [--elements 16777216] [--named 40] [--random 200] [--rounds 7] [--peers torch jax]
+        [--elements 16777216] [--named 40] [--sums 10] [--random 200] [--rounds 7]
+        [--peers torch jax]
 
 Named bodies are what models have, random ones are drawn from a seed, of up to 10
 primitives. Each implementation's results are compared with float64. Then come rounds, in
@@ -52,6 +53,17 @@ NAMED = {
     "mish": "x * tanh(log(1 + exp(x)))", "rotary": "(x * r - y * c, x * c + y * r)",
     "distance": "sqrt((x - y) * (x - y) + (y - z) * (y - z) + 1e-6)",
     "dropout by hand": "where(z > 0.1, x * 1.25, 0 * x) + y",
+}
+# With sums over rows (0), over columns (1), or over all.
+SUMS = {
+    "relu bias gradient": "((t := where(x > 0, y, 0 * y)), t.sum(0))",
+    "tanh bias gradient": "((t := y * (1 - x * x)), t.sum(0))",
+    "norm gradients": "((x * y).sum(0), x.sum(0))",
+    "batch statistics": "(x.sum(0), (x * x).sum(0))",
+    "column products": "(x * y * z).sum(0)",
+    "row products": "(x * y).sum(1)", "squared rows": "(x * x).sum(1)",
+    "powers and their rows": "((t := exp(x + r)), t.sum(1))",
+    "square loss": "((x - y) * (x - y)).mean()", "l1 loss": "abs(x - y).mean()",
 }
 UNARY = ["relu({})", "tanh({})", "sigmoid({})", "exp(-abs({}))", "sqrt(abs({}) + 1)",
          "log(abs({}) + 1)", "-{}", "0.5 * {}", "{} + 0.25", "abs({})"]
@@ -249,6 +261,7 @@ def main():
     parser.add_argument("--elements", type=int, default=1 << 24)
     parser.add_argument("--width", type=int, default=4096)
     parser.add_argument("--named", type=int, default=len(NAMED))
+    parser.add_argument("--sums", type=int, default=len(SUMS))
     parser.add_argument("--random", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--peers", nargs="*", default=["torch", "jax"])
@@ -261,6 +274,7 @@ def main():
     shapes.update(r=(args.width,), c=(rows, 1))
     inputs_of = {n: torch.randn(s, device=args.device) for n, s in shapes.items()}
     bodies = dict(list(NAMED.items())[:args.named])
+    bodies.update(list(SUMS.items())[:args.sums])
     bodies.update(("random %d" % s, random_body(s)) for s in range(args.random))
     results = {name: measure(name, text, args, inputs_of) for name, text in bodies.items()}
     done = {n: r for n, r in results.items() if "aicf" in r["us"]}

@@ -1,8 +1,12 @@
-# cmake -DTEXT=file -DNAME=kText -DOUTPUT=file.cpp -P EmbedText.cmake
+# cmake -DTEXT=file;file -DNAME=kText -DOUTPUT=file.cpp -P EmbedText.cmake
 #
-# Writes a C++ file whose `aicf::cuda::NAME` is the text, in pieces, because compilers
+# Writes a C++ file whose `aicf::cuda::NAME` is the text of all files, in pieces, because compilers
 # need not take a literal of more than 65,536 characters.
-file(READ "${TEXT}" rest)
+set(rest "")
+foreach(file IN LISTS TEXT)
+  file(READ "${file}" text)
+  string(APPEND rest "${text}")
+endforeach()
 set(literals "")
 while(NOT rest STREQUAL "")
   string(LENGTH "${rest}" length)

@@ -91,6 +91,9 @@ struct TieInfo {
 /// where the field `axis` is the last dimension, those behind the columns.
 enum class KeepsZeros : uint8_t { No, InColumns, Everywhere };
 
+/// What a primitive makes of the elements that go together.
+enum class Reduction : uint8_t { None, Sum, Mean };
+
 /// Everything about an op kind that does not depend on the call.
 struct OpInfo {
   std::string_view name; ///< empty for a number that no kind has any more
@@ -112,6 +115,11 @@ struct OpInfo {
   /// Each element of the one result depends on the element at the same place of
   /// each operand, and on nothing else.
   bool isElementwise;
+  /// Whether the result is operand 0 summed over dimensions, and divided or not.
+  /// Which dimensions, its shape and the field `axis` say, as for reduce_sum.
+  Reduction reduction;
+
+  bool isSum() const { return reduction != Reduction::None; }
 };
 
 /// Parameters that one update call takes: they travel as kernel parameters, of

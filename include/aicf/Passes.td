@@ -694,12 +694,16 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
     - The body has at most as many primitives, operands and results as the kernel family
       takes (PointwiseGraph in kernels/graph/Family.td), and the target has a kernel for it.
     - Nothing between them reads a result of the first one, because the new call stands at the
-      place of the second one.
+      place of the second one. Sums of the first one's results move up to it instead.
     - If more than 8 calls stand between them, the operands of the first one do not take more
       memory than its results: they have to stay alive until the second one.
     - Neither of them names a kernel.
 
     A bias_add counts as elementwise: the kernel reads its bias as a view that repeats it.
+    On CUDA, sums and means (reduce_sum, reduce_mean) are part of the call, too: up to two of one
+    shape, which nothing inside reads (PointwiseSums in the same file). This is done only where the
+    call moves more than 64 MiB. Smaller tensors stay in the second cache, and there a sum that
+    runs beside the products on another stream is faster.
     A copy of a view whose rows do not lie together stays apart, because the kernel of copies
     moves whole tiles. A remark says what was merged, or why calls stay apart. The pass refuses
     only an unknown target.

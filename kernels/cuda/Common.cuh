@@ -122,8 +122,6 @@ __device__ inline void gridStride(int64_t n, Body body) {
     body(i);
 }
 
-inline constexpr int kBlock = 256;
-
 /// A launch of `function` over a one-dimensional grid.
 template <typename Params>
 PlannedLaunch plan(void (*function)(Params), int64_t grid, int block,
@@ -137,14 +135,6 @@ PlannedLaunch plan(void (*function)(Params), int64_t grid, int block,
   launch.params.resize((sizeof(Params) + 7) / 8);
   std::memcpy(launch.params.data(), &params, sizeof(Params));
   return launch;
-}
-
-/// Blocks for `items` independent items, capped at `waves` full waves.
-inline int64_t gridFor(int64_t items, const DeviceLimits &limits,
-                       int block = kBlock, int waves = 4) {
-  int64_t blocksPerSm = limits.threadsPerMultiprocessor / block;
-  int64_t cap = int64_t(limits.numMultiprocessors) * blocksPerSm * waves;
-  return std::max<int64_t>(1, std::min((items + block - 1) / block, cap));
 }
 
 /// Blocks for `rows`, which a block takes one after the other.

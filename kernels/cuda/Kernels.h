@@ -13,6 +13,7 @@
 
 #include "lib/Ops/Launch.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace aicf::cuda {
@@ -34,6 +35,17 @@ struct DeviceLimits {
   int numMultiprocessors;
   int threadsPerMultiprocessor;
 };
+
+/// Threads of a block, where nothing asks for others.
+inline constexpr int kBlock = 256;
+
+/// Blocks for `items` independent items, capped at `waves` full waves.
+inline int64_t gridFor(int64_t items, const DeviceLimits &limits,
+                       int block = kBlock, int waves = 4) {
+  int64_t blocksPerSm = limits.threadsPerMultiprocessor / block;
+  int64_t cap = int64_t(limits.numMultiprocessors) * blocksPerSm * waves;
+  return std::max<int64_t>(1, std::min((items + block - 1) / block, cap));
+}
 
 /// Cannot fail: the call was checked against its row.
 using Planner = LaunchPlan (*)(const LaunchArgs &, const DeviceLimits &);

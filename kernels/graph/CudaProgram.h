@@ -4,12 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// A thread loads a vector of each operand, computes every primitive for each of
-// its elements, and stores a vector of each result: all loads stand before all
-// stores. Shapes and strides are numbers in the text, addresses are parameters.
-// Values are in the type that is computed in, f32 for 16-bit elements. Every one
-// is rounded to its type, as if it were stored: bits do not depend on what is in
-// one call.
+// What a thread does with the elements that it has, CudaElements.h says.
+// Without sums, each thread has one vector of them. With sums, who has which is
+// a kernel of Skeletons.cu, into which the text for elements is put.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_GRAPH_CUDAPROGRAM_H
 #define AICF_KERNELS_GRAPH_CUDAPROGRAM_H
@@ -21,17 +18,31 @@
 
 namespace aicf::cuda {
 
-/// What the kernel is called in its text.
+/// What a kernel without sums is called in its text.
 inline constexpr const char *kGraphEntry = "aicf_graph";
 
 struct GraphKernel {
-  std::string text;     ///< PTX
-  PlannedLaunch launch; ///< without its function
+  struct Entry {
+    std::string name;
+    PlannedLaunch launch; ///< without its function
+  };
+  std::string text;           ///< PTX
+  std::vector<Entry> entries; ///< in the order in which they run
 };
 
-/// Errors: NotImplemented for a primitive without a function of scalars.
+/// `values` are those of a call that a row of the family takes, with their
+/// addresses; `workspace` may be absent.
+/// Errors: NotImplemented for a primitive without a function of scalars, and
+/// for more elements than a launch has threads.
 StatusOr<GraphKernel> writeGraphKernel(const Body &body,
-                                       Span<const TensorView> values);
+                                       Span<const TensorView> values,
+                                       const TensorView &workspace,
+                                       const DeviceLimits &limits);
+/// The same for a body with sums. `values` as graphTensors() gives them.
+StatusOr<GraphKernel> writeSumsKernel(const Body &body,
+                                      Span<const TensorView> values,
+                                      const TensorView &workspace,
+                                      const DeviceLimits &limits);
 
 } // namespace aicf::cuda
 

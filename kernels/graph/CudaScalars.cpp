@@ -49,11 +49,13 @@ ScalarText::ScalarText(std::string_view ptx) {
   for (const std::string &line : linesOf(ptx)) {
     if (startsWith(line, ".version") || startsWith(line, ".target") ||
         startsWith(line, ".address_size")) {
-      top += line + "\n";
+      if (top.find(line) == std::string::npos) // the text of two files
+        top += line + "\n";
       continue;
     }
     bool begins = startsWith(line, ".func") ||
                   startsWith(line, ".visible .func") ||
+                  startsWith(line, ".visible .entry") ||
                   startsWith(line, ".global") || startsWith(line, ".const");
     if (entity.empty() && !begins)
       continue;
@@ -82,6 +84,10 @@ ScalarText::ScalarText(std::string_view ptx) {
 void ScalarText::addEntity(const std::string &text) {
   if (startsWith(text, ".global") || startsWith(text, ".const")) {
     tables[nameBefore(text, text.find('['))] = text;
+    return;
+  }
+  if (startsWith(text, ".visible .entry")) {
+    kernels[nameBefore(text, text.find('('))] = text;
     return;
   }
   size_t body = text.find("\n{\n");

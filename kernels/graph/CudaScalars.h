@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // What nvcc made of Scalars.cu, function by function, to be put into the text of
-// a kernel. Knows how nvcc writes a function down: parameters are loaded by
+// a kernel, and of Skeletons.cu, kernel by kernel. Knows how nvcc writes a function down: parameters are loaded by
 // ld.param and the result is stored by st.param. (PTX ISA 9.0, "Kernel and
 // Function Directives"; names in a { } are local to it.) Arithmetic is nobody's
 // here but nvcc's.
@@ -39,6 +39,10 @@ public:
   const std::string &header() const { return top; }
   /// The function, or nullptr.
   const ScalarFunction *find(const std::string &name) const;
+  /// The whole definition of a kernel, as Skeletons.cu names it.
+  const std::string &kernel(const std::string &name) const {
+    return kernels.at(name);
+  }
   /// The definitions of `names` and of all that they need, in an order in which
   /// each stands behind what it names.
   std::string define(const std::set<std::string> &names) const;
@@ -51,6 +55,7 @@ private:
   std::string top;
   std::map<std::string, ScalarFunction> functions;
   std::map<std::string, std::string> tables; ///< .global and .const
+  std::map<std::string, std::string> kernels;
 };
 
 /// `result = name(arguments)` as a scope of its own, which has the lines of the

@@ -4,18 +4,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// One launch for any number of elementwise primitives: the body in the plan is the
-// program. The family adds no primitive.
+// One launch for any number of elementwise primitives, and for sums of their results:
+// the body in the plan is the program. The family adds no primitive.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_GRAPH_FAMILY_TD
 #define AICF_KERNELS_GRAPH_FAMILY_TD
 
+include "kernels/norm/Family.td"
 include "lib/Ops/KernelFamily.td"
 
 /// The limits bound what a kernel keeps for each element and what its launch hands over.
 def PointwiseGraph
     : GraphPattern<"pointwise_graph", /*primitives=*/32, /*operands=*/16,
                    /*results=*/8>;
+/// The sums have one shape and one element type, and the same elements go together.
+def PointwiseSums
+    : GraphPattern<"pointwise_sums", /*primitives=*/32, /*operands=*/16,
+                   /*results=*/8, /*sums=*/2>;
 
 class PointwiseGraphKernel<Device on> : KernelFamily<"graph", on> {
   let patterns = [PointwiseGraph];
@@ -28,6 +33,22 @@ def PointwiseGraphCpu : PointwiseGraphKernel<CPU> {
 }
 def PointwiseGraphCuda : PointwiseGraphKernel<CUDA> {
   let provider = Generated;
+}
+/// The workspace holds the sums of chunks.
+class SumsKernel<BodyPattern pattern> : KernelFamily<"graph", CUDA> {
+  let patterns = [pattern];
+  let variants = [OfAnyTypes];
+  let condition = "haveOneShape(GraphView(call)) && sumsGoTogether(GraphView(call))";
+  let workspace = "sumsOfGraphWorkspace(GraphView(call))";
+  let workspaceCap = "kGraphSums * kReductionWorkspaceCap";
+  let stridesEverywhere = 1;
+  let provider = Generated;
+}
+def PointwiseSumsCuda : SumsKernel<PointwiseSums>;
+/// The pattern has kernels of its own, which take no views.
+def ReluBwdReduceViewsCuda : SumsKernel<ReluBwdReduce> {
+  let variantName = "strided";
+  let preference = 2;
 }
 
 #endif // AICF_KERNELS_GRAPH_FAMILY_TD

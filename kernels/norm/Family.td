@@ -16,6 +16,7 @@ include "kernels/pointwise/Family.td"
 //===----------------------------------------------------------------------===//
 
 def ReduceSumPrimitive : Primitive<"reduce_sum", 10, "RSUM"> {
+  let reduction = SumReduction;
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "y = x summed over dimension `axis`";
   let text = [{
@@ -38,6 +39,7 @@ defvar SummedShape = "with dimension `axis` dropped or of size 1, or with dimens
                      "to `axis` dropped.";
 
 def ReduceMeanPrimitive : Primitive<"reduce_mean", 63, "RMEA"> {
+  let reduction = MeanReduction;
   let summary = "y = the mean of x over dimension `axis`";
   let text = [{
     As for reduce_sum, the shape of y says which dimensions are reduced. 16-bit values

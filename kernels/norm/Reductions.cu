@@ -4,15 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Over the middle of [outer, size, inner]. Where inner is 1, threads share a
-// row, from a part of a warp to a block; else a thread has columns of its own,
-// 16 bytes wide. If there are too few results for the card, each is reduced in
-// chunks, and a second launch puts their states together.
-// No atomics: shapes alone decide who reduces what and in which order.
+// What is reduced, and how it is read; Reductions.cuh says who reduces what.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cuda/Common.cuh"
 #include "kernels/norm/Family.h"
+#include "kernels/norm/Reductions.cuh"
 
 namespace aicf::cuda {
 namespace {
@@ -21,13 +18,11 @@ namespace {
 // What is reduced
 //===----------------------------------------------------------------------===//
 
-struct ReductionParams {
+struct ReductionParams : ReductionExtents {
   const void *x;
   void *y;
   int32_t *index;   ///< of an extremum
   void *states;     ///< [chunks, results], or null: results are final
-  int64_t outer, size, inner;
-  int64_t chunks, perChunk; ///< of `size`
   double divisor;           ///< of a sum; 1 changes no bit
   bool isAligned;           ///< x is at a multiple of 16 bytes
 };
@@ -98,25 +93,12 @@ __device__ void finish(const ReductionParams &p, int64_t chunk, int64_t at,
     R::write(p, at, state);
 }
 
-/// `Lanes` threads put a result's chunks together: 1 where there are many
-/// results, whose states lie side by side.
 template <typename R, int Lanes>
 __global__ void combineKernel(const __grid_constant__ ReductionParams p) {
-  const int64_t results = p.outer * p.inner;
-  const int lane = threadIdx.x % Lanes;
-  for (int64_t at = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / Lanes;
-       at < results; at += int64_t(gridDim.x) * blockDim.x / Lanes) {
-    typename R::State all;
-#pragma unroll 8
-    for (int64_t c = lane; c < p.chunks; c += Lanes)
-      R::merge(all, static_cast<const typename R::State *>(
-                        p.states)[c * results + at]);
-#pragma unroll
-    for (int offset = Lanes / 2; offset > 0; offset /= 2)
-      R::merge(all, R::fromLane(all, offset));
-    if (lane == 0)
-      R::write(p, at, all);
-  }
+  combineChunks<R, Lanes>(p, static_cast<const typename R::State *>(p.states),
+                          [&](int64_t at, const typename R::State &state) {
+                            R::write(p, at, state);
+                          });
 }
 
 //===----------------------------------------------------------------------===//
@@ -175,35 +157,14 @@ template <typename R, int Lanes>
 __global__ void __launch_bounds__(kBlock, 4)
     rowsKernel(const __grid_constant__ ReductionParams p) {
   constexpr int V = 16 / sizeof(typename R::Element);
-  constexpr int kWarp = Lanes < 32 ? Lanes : 32, kWarps = Lanes / 32;
-  __shared__ typename R::State states[32];
-  const int lane = threadIdx.x % Lanes;
-  // All threads of a block take as many turns: they wait for each other.
-  const int64_t items = p.outer * p.chunks, perBlock = kBlock / Lanes;
-  for (int64_t block = blockIdx.x; block * perBlock < items;
-       block += gridDim.x) {
-    const int64_t item = block * perBlock + threadIdx.x / Lanes;
-    const int64_t chunk = p.chunks == 1 ? 0 : item / p.outer;
-    const int64_t row = item - chunk * p.outer;
-    typename R::State state;
-    if (item < items)
-      state = reduceShare<R, V>(
-          p, row * p.size, uint32_t(chunk * p.perChunk),
-          uint32_t(min(p.size, (chunk + 1) * p.perChunk)), lane, Lanes);
-#pragma unroll
-    for (int offset = kWarp / 2; offset > 0; offset /= 2)
-      R::merge(state, R::fromLane(state, offset));
-    if constexpr (kWarps > 1) {
-      __syncthreads(); // the last use of states is over
-      if (lane % 32 == 0)
-        states[lane / 32] = state;
-      __syncthreads();
-      for (int w = 1; w < kWarps && lane == 0; ++w)
-        R::merge(state, states[w]);
-    }
-    if (lane == 0 && item < items)
-      finish<R>(p, chunk, row, state);
-  }
+  reduceRows<R, Lanes>(
+      p,
+      [&](int64_t row, uint32_t first, uint32_t last, int lane) {
+        return reduceShare<R, V>(p, row * p.size, first, last, lane, Lanes);
+      },
+      [&](int64_t chunk, int64_t at, const typename R::State &state) {
+        finish<R>(p, chunk, at, state);
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,57 +195,20 @@ __device__ void reduceColumns(const ReductionParams &p,
   }
 }
 
-/// A group of `Warps` warps, a block or one of its warps, is X vectors of V
-/// columns wide and as high as threads are left.
 template <typename R, int V, int X, int Warps>
 __global__ void __launch_bounds__(kBlock)
     columnsKernel(const __grid_constant__ ReductionParams p) {
-  constexpr int kGroup = 32 * Warps, kGroups = kBlock / kGroup;
-  __shared__ typename R::State states[Warps][X * V];
-  const int thread = threadIdx.x % kGroup, lane = thread % X;
-  const int64_t strips = (p.inner + X * V - 1) / (X * V);
-  for (int64_t item = int64_t(blockIdx.x) * kGroups + threadIdx.x / kGroup;
-       item < strips * p.outer * p.chunks; item += int64_t(gridDim.x) * kGroups) {
-    const int64_t rest = item / strips,
-                  chunk = p.chunks == 1 ? 0 : rest / p.outer;
-    const int64_t outer = rest - chunk * p.outer,
-                  strip = (item - rest * strips) * X * V;
-    typename R::State mine[V];
-    if (strip + lane * V < p.inner)
-      reduceColumns<R, V>(
-          p,
-          static_cast<const typename R::Element *>(p.x) +
-              outer * p.size * p.inner + strip + lane * V,
-          uint32_t(chunk * p.perChunk + thread / X),
-          uint32_t(min(p.size, (chunk + 1) * p.perChunk)), kGroup / X, mine);
-    // Rows of a warp, then those of the block.
-#pragma unroll
-    for (int k = 0; k < V; ++k)
-#pragma unroll
-      for (int offset = X; offset < 32; offset *= 2)
-        R::merge(mine[k], R::fromLane(mine[k], offset));
-    const int64_t first = outer * p.inner + strip;
-    if constexpr (Warps == 1) {
-#pragma unroll
-      for (int k = 0; k < V; ++k)
-        if (thread < X && strip + lane * V + k < p.inner)
-          finish<R>(p, chunk, first + lane * V + k, mine[k]);
-    } else {
-      __syncthreads(); // the last use of states is over
-      if (thread % 32 < X)
-#pragma unroll
-        for (int k = 0; k < V; ++k)
-          states[thread / 32][lane * V + k] = mine[k];
-      __syncthreads();
-      if (thread < X * V && strip + thread < p.inner) {
-        typename R::State all = states[0][thread];
-#pragma unroll
-        for (int w = 1; w < Warps; ++w)
-          R::merge(all, states[w][thread]);
-        finish<R>(p, chunk, first + thread, all);
-      }
-    }
-  }
+  reduceStrips<R, V, X, Warps>(
+      p,
+      [&](int64_t begin, uint32_t first, uint32_t last, uint32_t step,
+          typename R::State(&mine)[V]) {
+        reduceColumns<R, V>(
+            p, static_cast<const typename R::Element *>(p.x) + begin, first,
+            last, step, mine);
+      },
+      [&](int64_t chunk, int64_t at, const typename R::State &state) {
+        finish<R>(p, chunk, at, state);
+      });
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,6 +12,7 @@
 #include "lib/Base/Element.h"
 #include "lib/Base/Runs.h"
 #include "lib/Ops/CallView.h"
+#include "lib/Ops/Graphs.h"
 #include "lib/Ops/Patterns.h"
 #include "lib/Runtime/IO/Initializers.h"
 
@@ -313,7 +314,7 @@ static bool isReadInTime(const Body &body, uint32_t result,
         ->mayShareStorage(of, read.slot);
   const PatternInfo *pattern = patternOf(factsOf(body).pattern.value_or(0));
   if (pattern && pattern->graph)
-    return true;
+    return !isSumOf(body, result);
   auto form = pattern ? formOf(*pattern, body) : std::nullopt;
   if (!form || maker / form->stride != read.primitive / form->stride)
     return false;

@@ -66,6 +66,25 @@ OpKind elementwiseKind(OpKind kind) {
   return spread ? spread->as : kind;
 }
 
+bool isSumOf(const Body &body, uint32_t value) {
+  // Each primitive of a graph makes one value.
+  return value >= body.numOperands &&
+         infoOf(body.primitives[value - body.numOperands].kind).isSum();
+}
+
+/// There are as many sums as the graph's pattern wants, and nothing inside reads
+/// one.
+static bool sumsAreLast(const GraphInfo &graph, const Body &body) {
+  size_t numSums = 0;
+  for (const Primitive &primitive : body.primitives) {
+    numSums += infoOf(primitive.kind).isSum();
+    for (int32_t operand : primitive.operands)
+      if (isSumOf(body, uint32_t(operand)))
+        return false;
+  }
+  return graph.maxSums ? numSums > 0 && numSums <= graph.maxSums : numSums == 0;
+}
+
 bool isGraph(const GraphInfo &graph, const Body &body) {
   if (body.primitives.size() < 2 ||
       body.primitives.size() > graph.maxPrimitives ||
@@ -73,9 +92,9 @@ bool isGraph(const GraphInfo &graph, const Body &body) {
       body.results.size() > graph.maxResults)
     return false;
   for (const Primitive &primitive : body.primitives)
-    if (!mayBeInGraph(primitive.kind))
+    if (!mayBeInGraph(primitive.kind) && !infoOf(primitive.kind).isSum())
       return false;
-  return spreadsAreApart(body) && inGraphOrder(body).body == body;
+  return sumsAreLast(graph, body) && spreadsAreApart(body) && inGraphOrder(body).body == body;
 }
 
 std::vector<TensorDesc> graphTypes(const Body &body,

@@ -26,11 +26,14 @@ struct SpreadInfo {
 /// Null for other kinds.
 const SpreadInfo *spreadOf(OpKind kind);
 
-/// True for a primitive that may be part of a graph: it is elementwise, or is so
-/// with an operand that is repeated.
+/// True for a primitive that may be part of a graph without sums: it is
+/// elementwise, or is so with an operand that is repeated.
 bool mayBeInGraph(OpKind kind);
 /// What a graph's kernel computes for a primitive of this kind.
 OpKind elementwiseKind(OpKind kind);
+
+/// True for a value that is the result of a sum.
+bool isSumOf(const Body &body, uint32_t value);
 
 /// Whether the body, in normal form, is one of the graph's.
 bool isGraph(const GraphInfo &graph, const Body &body);

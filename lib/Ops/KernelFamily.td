@@ -131,15 +131,20 @@ class BatchPattern<string patternName, list<Node> all, int groups>
 
 /// Bodies of 2 to `primitives` elementwise primitives (see Record.td), whichever they
 /// are, also of those with an operand that is repeated, if nothing else reads it. They
-/// take up to `operands` values and give up to `results`. Their order is the one in which a walk from the results, in order, meets them behind their operands. So
-/// equal graphs with equal lists of results are equal bodies. The kernel reads an element
-/// of every operand before it writes the element at that place of any result. So each
-/// result may take the storage of each operand.
-class GraphPattern<string patternName, int primitives, int operands, int results>
-    : BodyPattern<patternName, []> {
+/// take up to `operands` values and give up to `results`. Their order is the one in which
+/// a walk from the results, in order, meets them behind their operands. So equal graphs
+/// with equal lists of results are equal bodies. The kernel reads an element of every
+/// operand before it writes the element at that place of any result. So each of these
+/// results may take the storage of each operand.
+/// Where `sums` is not 0, 1 to `sums` of the primitives are sums or means (reduction in Record.td) of
+/// other values of the graph. Nothing inside reads a sum. It takes nobody's storage,
+/// because it is written when all is read that belongs to it, and no more.
+class GraphPattern<string patternName, int primitives, int operands, int results,
+                   int sums = 0> : BodyPattern<patternName, []> {
   int maxPrimitives = primitives;
   int maxOperands = operands;
   int maxResults = results;
+  int maxSums = sums;
 }
 
 /// How an operand or result that is a view may lie in memory. The names are enumerators of

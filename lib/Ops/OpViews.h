@@ -1936,6 +1936,11 @@ template <typename Call> struct PointwiseGraphView : GraphView<Call> {
   using GraphView<Call>::GraphView;
 };
 
+/// Pattern pointwise_sums
+template <typename Call> struct PointwiseSumsView : GraphView<Call> {
+  using GraphView<Call>::GraphView;
+};
+
 /// X(Kind): every kind.
 #define AICF_KINDS(X) \
   X(Gemm) \
@@ -2109,7 +2114,8 @@ template <typename Call> struct PointwiseGraphView : GraphView<Call> {
   X(ReluBwdReduce) \
   X(SgdGroupUpdate) \
   X(SgdUpdate) \
-  X(PointwiseGraph)
+  X(PointwiseGraph) \
+  X(PointwiseSums)
 
 /// X(op, View, n): every numbered constraint Cn.
 #define AICF_CONSTRAINTS(X) \

@@ -210,9 +210,11 @@ static void addRecordTies(const Body &body, BodyFacts &facts) {
 
 /// A graph's kernel reads at a place all that it reads there before it writes.
 static void addGraphTies(const Body &body, BodyFacts &facts) {
-  for (std::vector<uint32_t> &tied : facts.ties)
-    for (uint32_t operand = 0; operand < body.numOperands; ++operand)
-      tied.push_back(operand);
+  for (size_t r = 0; r < body.results.size(); ++r)
+    for (uint32_t operand = 0;
+         operand < body.numOperands && !isSumOf(body, body.results[r]);
+         ++operand)
+      facts.ties[r].push_back(operand);
 }
 
 namespace {

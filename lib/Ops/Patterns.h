@@ -54,9 +54,10 @@ struct BatchInfo {
   Span<const NodeSlot> shared; ///< operands that all groups share
 };
 
-/// Limits of a pattern that takes any elementwise primitives.
+/// Limits of a pattern that takes any elementwise primitives, and sums of them if
+/// maxSums is not 0.
 struct GraphInfo {
-  size_t maxPrimitives, maxOperands, maxResults;
+  size_t maxPrimitives, maxOperands, maxResults, maxSums;
 };
 
 struct PatternInfo {

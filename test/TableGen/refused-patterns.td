@@ -13,6 +13,7 @@
 // RUN: not %tblgen -I %t -gen-patterns %t/size.td 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: not %tblgen -I %t -gen-patterns %t/repeated.td 2>&1 | FileCheck %s --check-prefix=REPEATED
 // RUN: not %tblgen -I %t -gen-patterns %t/elementwise.td 2>&1 | FileCheck %s --check-prefix=ELEMENTWISE
+// RUN: not %tblgen -I %t -gen-patterns %t/sum.td 2>&1 | FileCheck %s --check-prefix=SUM
 
 //--- base.td
 include "lib/Ops/KernelFamily.td"
@@ -106,4 +107,11 @@ include "base.td"
 def Wrong : Record<"wrong", 3> {
   let operandList = [In<"x">, Opt<"z">];
   let elementwise = 1;
+}
+
+//--- sum.td
+include "base.td"
+// SUM: 'wrong': a sum has one operand, one result and the field `axis`
+def Wrong : Record<"wrong", 3> {
+  let reduction = SumReduction;
 }

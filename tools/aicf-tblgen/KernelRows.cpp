@@ -59,13 +59,22 @@ void emitStrided(const Kernel &k, raw_ostream &os) {
     os << "}, " << count << "}";
 }
 
+/// What a family asks of a call, and the workspace that its kernel gets.
+void emitFunctions(const Kernel &k, raw_ostream &os) {
+  if (!k.text("condition").empty())
+    os << ", .condition = AICF_CONDITION(" << k.cppName << ", "
+       << k.text("condition") << ")";
+  if (!k.text("workspace").empty())
+    os << ", .workspace = AICF_WORKSPACE(" << k.cppName << ", "
+       << k.text("workspace")
+       << "), .workspaceCap = " << k.text("workspaceCap");
+}
+
 /// The row of a graph's kernel.
 void emitAnyTypesRow(const Kernel &k, raw_ostream &os) {
   os << "AICF_ROW_" << k.fact("provider") << "(" << k.kid() << ", " << k.cppName
      << ", .provider = KernelProvider::" << k.fact("provider");
-  if (!k.text("condition").empty())
-    os << ", .condition = AICF_CONDITION(" << k.cppName << ", "
-       << k.text("condition") << ")";
+  emitFunctions(k, os);
   os << ", .anyTypes = true";
   if (k.family->getValueAsBit("stridesEverywhere"))
     os << ", .anyStrides = true";
@@ -87,13 +96,7 @@ void emitRow(const Kernel &k, raw_ostream &os) {
   if (k.width != 1)
     os << ", .width = " << k.width;
   os << ", .alignment = " << (alignment ? alignment : bytes);
-  if (!k.text("condition").empty())
-    os << ", .condition = AICF_CONDITION(" << k.cppName << ", "
-       << k.text("condition") << ")";
-  if (!k.text("workspace").empty())
-    os << ", .workspace = AICF_WORKSPACE(" << k.cppName << ", "
-       << k.text("workspace")
-       << "), .workspaceCap = " << k.text("workspaceCap");
+  emitFunctions(k, os);
   if (!k.text("fullSpeed").empty())
     os << ", .fullSpeed = AICF_CONDITION(" << k.cppName << ", "
        << k.text("fullSpeed") << ")";

@@ -97,7 +97,8 @@ void emitInfo(const Primitive &p, raw_ostream &os) {
      << p.numConstraints << ",\n     Phase::" << p.phase
      << ", Precision::" << p.precision << ", "
      << "KeepsZeros::" << p.keepsZeros << ", "
-     << (p.isElementwise() ? "true" : "false") << "},\n";
+     << (p.isElementwise() ? "true" : "false") 
+     << ", Reduction::" << p.reduction << "},\n";
 }
 
 bool emitHeader(const RecordKeeper &records, raw_ostream &os) {

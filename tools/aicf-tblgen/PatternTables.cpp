@@ -95,7 +95,8 @@ private:
     os << "constexpr GraphInfo k" << p.cppName() << "Graph = {"
        << p.record->getValueAsInt("maxPrimitives") << ", "
        << p.record->getValueAsInt("maxOperands") << ", "
-       << p.record->getValueAsInt("maxResults") << "};\n";
+       << p.record->getValueAsInt("maxResults") << ", "
+       << p.record->getValueAsInt("maxSums") << "};\n";
   }
 
   const Pattern &p;

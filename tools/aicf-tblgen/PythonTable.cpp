@@ -69,7 +69,8 @@ void emitTestRecord(const Primitive &p, raw_ostream &os) {
   names(p.results);
   os << "),\n        " << setOf(ties) << ", \"" << p.phase << "\", "
      << (p.isUniform() ? "True" : "False") << ", "
-     << (p.mayBeInGraph() ? "True" : "False") << ",\n        {";
+     << (p.mayBeInGraph() ? "True" : "False") << ", "
+     << (p.isSum() ? "True" : "False") << ",\n        {";
   for (const Field &f : p.fields)
     os << "\"" << f.name << "\": (\"" << f.range << "\", "
        << (f.defaultValue.empty() ? "True" : "False") << "), ";
@@ -110,6 +111,7 @@ bool emitTestRecords(const RecordKeeper &records, raw_ostream &os) {
         "    phase: str\n"
         "    is_pointwise: bool   # one result, all of one type\n"
         "    is_elementwise: bool # may stand in a graph\n"
+        "    is_sum: bool         # may be the last of a graph\n"
         "    fields: dict         # name: (range, whether it has no default)\n"
         "\n\n"
         "class Pattern(NamedTuple):\n"

@@ -74,6 +74,10 @@ static void checkConsistency(const Primitive &p) {
                                    return o.presence == "Plain";
                                  })),
           "an elementwise primitive has one result and plain operands");
+  require(!p.isSum() || (!p.isElementwise() && p.operands.size() == 1 &&
+                         p.results.size() == 1 && p.fields.size() == 1 &&
+                         p.fields[0].name == "axis"),
+          "a sum has one operand, one result and the field `axis`");
   StringRef kept =
       p.record->getValueAsDef("precision")->getValueAsString("kept");
   if (!kept.empty())
@@ -87,6 +91,7 @@ static Primitive parse(const Record *record) {
   p.fourcc = record->getValueAsString("fourCC");
   p.kind = record->getValueAsInt("kind");
   p.keepsZeros = factOf(record, "keepsZeros");
+  p.reduction = factOf(record, "reduction");
   p.phase = factOf(record, "phase");
   p.precision = factOf(record, "precision");
   p.scalar = record->getValueAsDag("scalar");

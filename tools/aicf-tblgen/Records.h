@@ -44,7 +44,7 @@ struct Operand {
 /// One Primitive record.
 struct Primitive {
   const Record *record;
-  StringRef name, fourcc, phase, precision, keepsZeros;
+  StringRef name, fourcc, phase, precision, keepsZeros, reduction;
   int64_t kind;
   size_t numConstraints;
   std::vector<Field> fields;
@@ -62,6 +62,7 @@ struct Primitive {
   bool isElementwise() const {
     return isPointwise() || record->getValueAsBit("elementwise");
   }
+  bool isSum() const { return reduction != "None"; }
   bool mayBeInGraph() const {
     return isElementwise() || !record->getValueAsString("spreadOperand").empty();
   }
@@ -151,7 +152,10 @@ struct Kernel {
   bool isOfAnyTypes() const { return in == "any"; }
   std::string kid() const {
     if (isOfAnyTypes())
-      return (pattern + "_v" + Twine(family->getValueAsInt("version"))).str();
+      return (pattern + (text("variantName").empty() ? "" : "_") +
+              text("variantName") + "_v" +
+              Twine(family->getValueAsInt("version")))
+          .str();
     std::string in(this->in), types = in;
     if (fact("math") == "TF32")
       types = "tf32";

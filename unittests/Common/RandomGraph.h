@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // Graphs of whatever elementwise primitives there are samples of, of operands that
-// lie anywhere; any of their values are results.
+// lie anywhere; any of their values are results. If wanted, one or two sums of
+// values are results, too.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_UNITTESTS_COMMON_RANDOMGRAPH_H
 #define AICF_UNITTESTS_COMMON_RANDOMGRAPH_H
@@ -36,10 +37,18 @@ inline const std::vector<const KindRow *> &elementwiseRows() {
 /// One graph of numbers of `dtype`, and of what comes of them.
 class RandomGraph {
 public:
-  RandomGraph(DType dtype, std::mt19937 &random) : dtype(dtype), random(random) {
-    size_t rank = random() % 5;
+  RandomGraph(DType dtype, std::mt19937 &random, bool hasSums = false)
+      : dtype(dtype), random(random), hasSums(hasSums) {
+    size_t rank = hasSums ? 1 + random() % 4 : random() % 5;
     for (size_t i = 0; i < rank; ++i)
       shape.push_back(1 + int64_t(random() % (rank == 1 ? 20000 : 24)));
+    // Rows and columns of whole vectors, and sums of several chunks.
+    if (hasSums && random() % 2)
+      shape.back() *= 8;
+    if (hasSums && random() % 3 == 0)
+      shape[random() % rank] *= 1 + int64_t(random() % 200);
+    while (TensorDesc(dtype, shape).elements() > 200000)
+      shape[random() % rank] = 1;
   }
 
   /// It may have too few or too many primitives for a graph.
@@ -51,6 +60,8 @@ public:
       if (mustBeResult[i] || (!isRead[i] && results.size() < 6) ||
           (random() % 6 == 0 && results.size() < 4))
         results.push_back(made[i]);
+    if (hasSums)
+      addSums(results);
     return graph.finish(results);
   }
 
@@ -82,6 +93,24 @@ private:
     isRead.push_back(false);
     mustBeResult.push_back(isCast); // nothing else gives its type
     numCasts += isCast;
+  }
+  /// Sums over one dimension, or over all up to one, of values of one type.
+  void addSums(std::vector<Value> &results) {
+    const size_t axis = random() % shape.size(), form = random() % 3;
+    std::vector<int64_t> sums = shape;
+    if (form == 0)
+      sums[axis] = 1;
+    else
+      sums.erase(sums.begin() + (form == 1 ? int64_t(axis) : 0),
+                 sums.begin() + int64_t(axis) + 1);
+    for (size_t count = 1 + random() % 2; count > 0; --count) {
+      const bool isMean = random() % 2;
+      results.push_back(graph.add(
+          isMean ? OpKind::ReduceMean : OpKind::ReduceSum, {anyOf(dtype)},
+          isMean ? encodeAttrs(ReduceMeanAttrs{int64_t(axis)})
+                 : encodeAttrs(ReduceSumAttrs{int64_t(axis)}),
+          TensorDesc(dtype, sums)));
+    }
   }
   /// A value that is there, or a new operand.
   Value anyOf(DType wanted) {
@@ -122,6 +151,7 @@ private:
 
   DType dtype;
   std::mt19937 &random;
+  bool hasSums;
   std::vector<int64_t> shape;
   GraphBuilder graph;
   std::vector<Value> operands, made;

@@ -237,10 +237,10 @@ TEST(Bodies, OfNoPatternAreNoCalls) {
   TensorDesc x(DType::F32, {3});
   auto body =
       std::make_shared<Body>(chainOf(OpKind::Relu, {0}, OpKind::Relu));
-  body->primitives[1] = {OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{}), {1}};
+  body->primitives[1] = {OpKind::Softmax, {}, {1}};
   ASSERT_TRUE(checkForm(*body).ok());
   EXPECT_EQ(TypedBody::create(body, {&x, 1}, {&x, 1}).status().message(),
-            "no kernel family takes relu, reduce_sum in one call");
+            "no kernel family takes relu, softmax in one call");
 }
 
 /// `count` primitives, each of which adds an operand of its own.
@@ -324,6 +324,66 @@ TEST(Bodies, OfAGraphRepeatAnOperandInOneWay) {
   EXPECT_FALSE(isGraph(2, {{OpKind::Add, {}, {0, 1}}, bias(0, {2, 1})}));
   // It has no memory.
   EXPECT_FALSE(isGraph(2, {{OpKind::Relu, {}, {0}}, bias(0, {1, 2})}));
+}
+
+/// The sums of a graph are results that nothing inside reads.
+TEST(Bodies, OfAGraphEndWithItsSums) {
+  const GraphInfo &graph = *patternOf(patterns::PointwiseSums)->graph;
+  const Primitive relu{OpKind::Relu, {}, {0}};
+  auto sumOf = [](int32_t value) {
+    return Primitive{OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{0}), {value}};
+  };
+  auto patternOfBody = [](std::vector<Primitive> primitives,
+                          std::vector<uint32_t> results) {
+    Body body;
+    body.numOperands = 1;
+    body.primitives = std::move(primitives);
+    body.results = std::move(results);
+    EXPECT_TRUE(checkForm(body).ok()) << checkForm(body).toString();
+    return factsOf(body);
+  };
+  ASSERT_EQ(graph.maxSums, 2u);
+  const BodyFacts facts =
+      patternOfBody({relu, sumOf(1), sumOf(0)}, {1, 2, 3});
+  EXPECT_EQ(facts.pattern, patterns::PointwiseSums);
+  // A sum is written when all is read, and other blocks read on.
+  EXPECT_EQ(facts.ties,
+            (std::vector<std::vector<uint32_t>>{{0}, {}, {}}));
+  EXPECT_FALSE(
+      patternOfBody({relu, sumOf(1), sumOf(0), sumOf(1)}, {2, 3, 4}).pattern);
+  EXPECT_FALSE(patternOfBody({relu, sumOf(1), {OpKind::Relu, {}, {2}}}, {3})
+                   .pattern);
+  EXPECT_FALSE(patternOfBody({relu, sumOf(1), sumOf(2)}, {3}).pattern);
+}
+
+/// What the sums of one graph have in common.
+TEST(Bodies, OfAGraphSumWhatGoesTogether) {
+  auto chosen = [](OpKind kind, int64_t first, int64_t second, TensorDesc y,
+                   TensorDesc z, DType other = DType::F32) {
+    Body body;
+    body.numOperands = 2;
+    body.primitives = {
+        {OpKind::Relu, {}, {0}},
+        {OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{first}), {2}},
+        {kind, encodeAttrs(ReduceSumAttrs{second}), {1}}};
+    body.results = {3, 4};
+    TensorDesc ins[] = {{DType::F32, {4, 6}}, {other, {4, 6}}};
+    TensorDesc outs[] = {y, z};
+    StatusOr<TypedBody> typed = TypedBody::create(
+        std::make_shared<Body>(body), {ins, 2}, {outs, 2});
+    EXPECT_TRUE(typed.ok()) << typed.status().toString();
+    return selectKernel(DeviceKind::CUDA, *typed);
+  };
+  const TensorDesc columns(DType::F32, {6}), rows(DType::F32, {4});
+  const OpKind sum = OpKind::ReduceSum;
+  EXPECT_NE(chosen(sum, 0, 0, columns, columns), nullptr);
+  EXPECT_NE(chosen(OpKind::ReduceMean, 0, 0, columns, {DType::F32, {1, 6}}),
+            nullptr);
+  EXPECT_EQ(chosen(sum, 0, 1, columns, rows), nullptr);
+  EXPECT_EQ(chosen(sum, 0, 0, columns, {DType::F64, {6}}, DType::F64), nullptr);
+  EXPECT_EQ(chosen(sum, 0, 0, columns,
+                   TensorDesc::strided(DType::F32, {6}, {2})),
+            nullptr);
 }
 
 /// Parts of a graph that share no value have no rule in common.

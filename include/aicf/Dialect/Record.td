@@ -193,6 +193,12 @@ def Narrow : Precision<"Narrow">;
 class Keep<string operand> : Precision<"Keep", operand>;
 def Wide : Precision<"Wide">;
 
+/// What a primitive makes of the elements that go together.
+class Reduction<string enumerator> : Fact<enumerator>;
+def NoReduction : Reduction<"None">;
+def SumReduction : Reduction<"Sum">;
+def MeanReduction : Reduction<"Mean">;
+
 /// Where zeros in all operands give zeros in all results: nowhere, in padded columns,
 /// or in padded rows and columns.
 class KeepsZeros<string enumerator> : Fact<enumerator>;
@@ -262,6 +268,10 @@ class Primitive<string mnemonic, int number, string schema = ""> {
   /// operand, and on nothing else. A primitive with a scalar definition is elementwise
   /// in any case; this says it of others.
   bit elementwise = 0;
+  /// Whether the result is the sum of operand 0 over dimensions, or the mean. Which ones,
+  /// the shape of the result and the field `axis` say, as in the record of reduce_sum. It
+  /// may be the end of a graph (see GraphPattern in KernelFamily.td).
+  Reduction reduction = NoReduction;
   /// The primitive is the elementwise `spreadAs` of operand 0 and of this operand, which
   /// has one dimension, that of number `axis` (a field) of operand 0, and is repeated over
   /// the others.

@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// A graph's kernel gives the bits of its primitives one by one. Graphs are made
+// A graph's kernel gives the bits of its primitives one by one. Sums of a graph
+// are near those in f64, and do not depend on where operands lie. Graphs are made
 // of whatever elementwise primitives there are samples of, of operands that lie
 // anywhere, and any of their values are results. AICF_RANDOM_GRAPHS says how
 // many (300), and AICF_RANDOM_SEED from which seed on (1).
@@ -80,9 +81,66 @@ Operand castTo(const Operand &from, DType dtype) {
              : runOne(OpKind::Cast, {}, {&from}, dtype);
 }
 
+/// A result: its bytes, or for sums what they are in f64, and how far off they
+/// may be.
+struct Expected {
+  std::vector<uint8_t> bytes;
+  std::vector<double> sums, bounds;
+};
+
+/// Element by element of x: that of y which it belongs to.
+std::vector<size_t> sumOfEach(const TensorDesc &x, const TensorDesc &y,
+                              int64_t axis) {
+  // By the shape of y: one dimension is gone or 1, or all up to it are gone.
+  const bool isLeading = y.rank + axis + 1 == x.rank;
+  std::vector<size_t> all;
+  for (int64_t i = 0; i < x.elements(); ++i) {
+    int64_t rest = i, place = 1, of = 0;
+    for (int64_t d = x.rank - 1; d >= 0; rest /= x.dims[d--]) {
+      if (d == axis || (isLeading && d < axis))
+        continue;
+      of += rest % x.dims[d] * place;
+      place *= x.dims[d];
+    }
+    all.push_back(size_t(of));
+  }
+  return all;
+}
+
+/// Sums of `x`, which is dense, or means. What is summed in f32 is off by some
+/// ulps of the numbers that are added.
+Expected sumInF64(const Operand &x, const TensorDesc &y,
+                  const Primitive &primitive) {
+  Expected expected;
+  expected.sums.assign(size_t(y.elements()), 0);
+  expected.bounds = expected.sums;
+  int64_t axis = 0;
+  std::memcpy(&axis, primitive.attrs.data(), sizeof(axis));
+  const std::vector<size_t> of = sumOfEach(x.reference.desc, y, axis);
+  const size_t size = sizeOf(x.reference.desc.dtype);
+  for (size_t i = 0; i < of.size(); ++i) {
+    double number = loadElement(x.reference.desc.dtype, &x.bytes[i * size]);
+    expected.sums[of[i]] += number;
+    expected.bounds[of[i]] += std::abs(number);
+  }
+  const double count = primitive.kind == OpKind::ReduceMean
+                           ? double(of.size() / expected.sums.size())
+                           : 1;
+  const double ulp = y.dtype == DType::F64 ? 1e-14 : 2e-6;
+  const double rounding = y.dtype == DType::F16    ? 1e-3
+                          : y.dtype == DType::BF16 ? 8e-3
+                                                   : 0;
+  for (size_t i = 0; i < expected.sums.size(); ++i) {
+    expected.sums[i] /= count;
+    expected.bounds[i] = ulp * expected.bounds[i] / count +
+                         rounding * std::abs(expected.sums[i]) + 1e-7;
+  }
+  return expected;
+}
+
 /// What the graph's results should be: every primitive by itself, in the type
 /// that it computes in, with its result rounded to its own.
-std::vector<std::vector<uint8_t>> runApart(const Case &c) {
+std::vector<Expected> runApart(const Case &c) {
   const Body &body = *c.body;
   std::vector<Operand> values;
   for (const Operand &in : c.ins) {
@@ -90,21 +148,32 @@ std::vector<std::vector<uint8_t>> runApart(const Case &c) {
     values.push_back(castTo(dense, wide(dense.reference.desc.dtype)));
   }
   const std::vector<TensorDesc> types = valueTypes(c);
+  std::vector<Expected> sums(body.numValues());
   for (const Primitive &primitive : body.primitives) {
-    DType stored = types[values.size()].dtype;
+    const TensorDesc &type = types[values.size()];
+    DType stored = type.dtype;
     std::vector<const Operand *> of;
     for (int32_t operand : primitive.operands)
       of.push_back(&values[size_t(operand)]);
+    if (infoOf(primitive.kind).isSum()) {
+      sums[values.size()] = sumInF64(*of[0], type, primitive);
+      values.push_back({});
+      continue;
+    }
     Operand made =
         primitive.kind == OpKind::Cast
             ? *of[0]
             : runOne(primitive.kind, primitive.attrs, of, wide(stored));
     values.push_back(castTo(castTo(made, stored), wide(stored)));
   }
-  std::vector<std::vector<uint8_t>> results;
-  for (size_t r = 0; r < body.results.size(); ++r)
-    results.push_back(
-        castTo(values[body.results[r]], c.outs[r].reference.desc.dtype).bytes);
+  std::vector<Expected> results;
+  for (size_t r = 0; r < body.results.size(); ++r) {
+    const uint32_t value = body.results[r];
+    results.push_back(std::move(sums[value]));
+    if (results.back().sums.empty())
+      results.back().bytes =
+          castTo(values[value], c.outs[r].reference.desc.dtype).bytes;
+  }
   return results;
 }
 
@@ -128,6 +197,24 @@ bool isNaN(DType dtype, const uint8_t *at) {
   return ::testing::AssertionSuccess();
 }
 
+/// The sums, but where one is not a finite number.
+::testing::AssertionResult areNear(DType dtype, const std::vector<uint8_t> &a,
+                                   const Expected &expected) {
+  for (size_t i = 0; i < expected.sums.size(); ++i) {
+    const double sum = loadElement(dtype, &a[i * sizeOf(dtype)]);
+    const double wanted = expected.sums[i];
+    const double most = dtype == DType::F16 ? 6e4 : 1e38;
+    if (!(std::abs(wanted) < most && expected.bounds[i] < most))
+      continue;
+    if (!(std::abs(sum - wanted) <= expected.bounds[i]))
+      return ::testing::AssertionFailure()
+             << "sum " << i << " of " << expected.sums.size() << " is " << sum
+             << ", expected " << wanted << " to within "
+             << expected.bounds[i];
+  }
+  return ::testing::AssertionSuccess();
+}
+
 Case caseOf(const Sample &sample, std::mt19937 &random) {
   Case c;
   c.body = sample.body;
@@ -143,7 +230,8 @@ Case caseOf(const Sample &sample, std::mt19937 &random) {
 void spreadResults(Case &c, std::mt19937 &random) {
   for (Operand &o : c.outs) {
     const TensorDesc dense = o.reference.desc;
-    if (random() % 3 || dense.rank == 0)
+    const uint32_t value = c.body->results[size_t(&o - c.outs.data())];
+    if (isSumOf(*c.body, value) || random() % 3 || dense.rank == 0)
       continue;
     std::vector<int64_t> strides;
     for (size_t i = 0; i < dense.rank; ++i)
@@ -159,7 +247,7 @@ size_t overlay(OnDevice &memory, const Case &c) {
   std::vector<bool> isTaken(c.ins.size());
   for (size_t r = 0; r < c.outs.size(); ++r)
     for (size_t i = 0; i < c.ins.size(); ++i)
-      if (!isTaken[i] &&
+      if (!isTaken[i] && !isSumOf(*c.body, c.body->results[r]) &&
           c.ins[i].reference.desc == c.outs[r].reference.desc) {
         memory.outs[r] = memory.ins[i];
         isTaken[i] = true;
@@ -176,7 +264,7 @@ struct Counts {
 /// Runs a graph apart from its operands, and over them.
 void check(const Case &fresh, Device &device, const std::string &where,
            Counts &counts) {
-  std::vector<std::vector<uint8_t>> expected = runApart(fresh);
+  const std::vector<Expected> expected = runApart(fresh);
   for (bool isInPlace : {false, true}) {
     Case c = fresh;
     OnDevice memory(device, c);
@@ -187,8 +275,10 @@ void check(const Case &fresh, Device &device, const std::string &where,
     for (size_t r = 0; r < c.outs.size(); ++r) {
       Operand result{memory.download(memory.outs[r]),
                      {c.outs[r].reference.desc, {}}};
-      EXPECT_TRUE(areEqual(result.reference.desc.dtype, denseBytes(result),
-                           expected[r]))
+      const DType dtype = result.reference.desc.dtype;
+      EXPECT_TRUE(expected[r].sums.empty()
+                      ? areEqual(dtype, denseBytes(result), expected[r].bytes)
+                      : areNear(dtype, denseBytes(result), expected[r]))
           << where << ": result " << r << (isInPlace ? ", in place" : "");
     }
     ++counts.ran;
@@ -219,6 +309,45 @@ TEST(PointwiseGraph, HasTheBitsOfItsPrimitives) {
   }
   EXPECT_GT(counts.ran, size_t(numGraphs)); // twice each
   EXPECT_GT(counts.inPlace, size_t(numGraphs / 4));
+}
+
+/// The same, and each sum twice: where the operands lie changes no bit.
+TEST(PointwiseSums, AreNearThoseInF64) {
+  auto device = makeDevice(2);
+  if (kernelsFor(device->kind(), patterns::PointwiseSums).size() == 0)
+    GTEST_SKIP() << "the device has no kernel of graphs with sums";
+  const int64_t numGraphs = numberFrom("AICF_RANDOM_GRAPHS", 300);
+  const auto first = uint32_t(numberFrom("AICF_RANDOM_SEED", 1));
+  constexpr DType kTypes[] = {DType::F32, DType::F32, DType::F64, DType::F16,
+                              DType::BF16};
+  Counts counts;
+  for (uint32_t seed = first; seed < first + numGraphs; ++seed) {
+    std::mt19937 random(seed);
+    Sample sample =
+        RandomGraph(kTypes[random() % 5], random, /*hasSums=*/true).make();
+    if (factsOf(*sample.body).pattern != patterns::PointwiseSums)
+      continue;
+    const std::string where = " (AICF_RANDOM_SEED=" + std::to_string(seed) + ")";
+    Case fresh = caseOf(sample, random);
+    spreadResults(fresh, random);
+    check(fresh, *device, where, counts);
+    Case elsewhere = fresh, dense = fresh;
+    for (Operand &in : dense.ins)
+      in = {denseBytes(in), {in.reference.desc.dense(), {}}};
+    for (Case *c : {&elsewhere, &dense}) {
+      OnDevice memory(*device, *c);
+      ASSERT_TRUE(memory.run(c->body->primitives.front().kind).ok()) << where;
+      memory.fetch();
+    }
+    for (size_t r = 0; r < fresh.outs.size(); ++r)
+      if (isSumOf(*fresh.body, fresh.body->results[r])) {
+        EXPECT_EQ(dense.outs[r].bytes, elsewhere.outs[r].bytes) << where;
+      }
+    if (testing::Test::HasFailure())
+      return;
+  }
+  EXPECT_GT(counts.ran, size_t(numGraphs)); // twice each
+  EXPECT_GT(counts.inPlace, size_t(numGraphs / 8));
 }
 
 /// Each copy lies over what the other one reads.

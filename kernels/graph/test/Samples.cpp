@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// A dozen graphs as models have them. Their bits are goldens.
+// A dozen graphs as models have them, and graphs with sums. Their bits are
+// goldens.
 //===----------------------------------------------------------------------===//
 
 #include "aicf/OpCall.h"
@@ -20,14 +21,16 @@ namespace {
 using Value = GraphBuilder::Value;
 
 /// A row whose sample `make(graph, x, y)` finishes; x and y are MxN.
-template <typename Make> KindRow rowOf(std::string name, Make make) {
+template <typename Make>
+KindRow rowOf(std::string name, Make make,
+              std::string pattern = "pointwise_graph ") {
   auto sample = [make](int64_t m, int64_t n) {
     GraphBuilder graph;
     Value x = graph.operand(f({m, n})), y = graph.operand(f({m, n}));
     return graph.finish(make(graph, x, y));
   };
   OpKind first = sample(3, 4).body->primitives.front().kind;
-  return KindRow{"pointwise_graph " + name, first, sample};
+  return KindRow{pattern + name, first, sample};
 }
 std::vector<Value> swish(GraphBuilder &g, Value x, Value y) {
   Value gate = g.add(OpKind::Mul, {x, g.add(OpKind::Sigmoid, {x})});
@@ -86,6 +89,34 @@ std::vector<Value> longest(GraphBuilder &g, Value x, Value y) {
   return {last};
 }
 
+Value sumOf(GraphBuilder &g, Value x, int64_t axis,
+            std::vector<int64_t> shape) {
+  return g.add(OpKind::ReduceSum, {x}, encodeAttrs(ReduceSumAttrs{axis}),
+               TensorDesc(g.descOf(x).dtype, shape));
+}
+/// The gradients of a bias and of what it was added to, behind a gelu.
+std::vector<Value> biasGradient(GraphBuilder &g, Value x, Value y) {
+  Value dx = g.add(OpKind::GeluBwd, {x, y}, encodeAttrs(GeluBwdAttrs{0}));
+  return {dx, sumOf(g, dx, 0, {g.descOf(x).dims[1]})};
+}
+/// The gradients of a norm's gamma and beta.
+std::vector<Value> normGradients(GraphBuilder &g, Value x, Value y) {
+  const int64_t columns = g.descOf(x).dims[1];
+  return {sumOf(g, g.add(OpKind::Mul, {x, y}), 0, {columns}),
+          sumOf(g, x, 0, {columns})};
+}
+/// The denominators of a softmax.
+std::vector<Value> rowSums(GraphBuilder &g, Value x, Value y) {
+  Value powers = g.add(OpKind::Exp, {g.add(OpKind::Minimum, {x, y})});
+  return {powers, sumOf(g, powers, 1, {g.descOf(x).dims[0], 1})};
+}
+/// The mean of squared differences.
+std::vector<Value> loss(GraphBuilder &g, Value x, Value y) {
+  Value squares = g.add(OpKind::Square, {g.add(OpKind::Sub, {x, y})});
+  return {g.add(OpKind::ReduceMean, {squares}, encodeAttrs(ReduceMeanAttrs{1}),
+                TensorDesc(g.descOf(x).dtype, {}))};
+}
+
 } // namespace
 
 std::vector<KindRow> graphRows() {
@@ -95,6 +126,11 @@ std::vector<KindRow> graphRows() {
       rowOf("masked", masked),       rowOf("both masks", bothMasks),
       rowOf("diamond", diamond),     rowOf("backward", backward),
       rowOf("copied", copied),       rowOf("longest", longest)};
+  const std::string sums = "pointwise_sums ";
+  rows.push_back(rowOf("bias gradient", biasGradient, sums));
+  rows.push_back(rowOf("norm gradients", normGradients, sums));
+  rows.push_back(rowOf("row sums", rowSums, sums));
+  rows.push_back(rowOf("loss", loss, sums));
   for (KindRow &row : rows) // 16 bits are too few for its differences
     row.isWide = row.name == "pointwise_graph update";
   // The 16-bit copy of a parameter.

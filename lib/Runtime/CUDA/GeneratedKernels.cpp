@@ -20,46 +20,55 @@
 namespace aicf {
 namespace {
 
-struct LoadedKernel {
+struct LoadedText {
   LibraryHandle library;
-  cudaKernel_t kernel = nullptr;
+  std::vector<cudaKernel_t> kernels; ///< one for each entry
 };
 
-StatusOr<std::shared_ptr<const LoadedKernel>> load(const CudaApi &api,
-                                                   const std::string &text) {
+StatusOr<std::shared_ptr<const LoadedText>>
+load(const CudaApi &api, const cuda::GraphKernel &graph) {
   cudaLibrary_t library = nullptr;
   cudaError_t error = api.cudaLibraryLoadData(
-      &library, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+      &library, graph.text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
   Status loaded = checkCuda(api, error, "cudaLibraryLoadData");
   if (error == cudaErrorUnsupportedPtxVersion)
     return loaded.withContext("the driver is older than the CUDA that AICF was "
                               "built with");
   AICF_RETURN_IF_ERROR(loaded);
-  auto kernel = std::make_shared<LoadedKernel>();
-  kernel->library = LibraryHandle(api, library);
-  AICF_CUDA_TRY(api, cudaLibraryGetKernel, &kernel->kernel, library,
-                cuda::kGraphEntry);
-  return std::shared_ptr<const LoadedKernel>(std::move(kernel));
+  auto text = std::make_shared<LoadedText>();
+  text->library = LibraryHandle(api, library);
+  for (const cuda::GraphKernel::Entry &entry : graph.entries)
+    AICF_CUDA_TRY(api, cudaLibraryGetKernel, &text->kernels.emplace_back(),
+                  library, entry.name.c_str());
+  return std::shared_ptr<const LoadedText>(std::move(text));
 }
 
 class GeneratedCall : public CUDACall {
 public:
-  GeneratedCall(const CudaApi &api, std::shared_ptr<const LoadedKernel> kernel,
-                cuda::PlannedLaunch launch)
-      : api(api), kernel(std::move(kernel)), planned(std::move(launch)) {
-    planned.function = this->kernel->kernel;
+  GeneratedCall(const CudaApi &api, std::shared_ptr<const LoadedText> text,
+                std::vector<cuda::GraphKernel::Entry> entries)
+      : api(api), text(std::move(text)) {
+    for (size_t i = 0; i < entries.size(); ++i) {
+      plan.push_back(std::move(entries[i].launch));
+      plan.back().function = this->text->kernels[i];
+    }
   }
   Status launch(cudaStream_t stream) const override {
-    return launchPlanned(api, planned, stream);
+    for (const cuda::PlannedLaunch &planned : plan)
+      AICF_RETURN_IF_ERROR(launchPlanned(api, planned, stream));
+    return {};
   }
   std::vector<PlannedFunction> functions() const override {
-    return {{planned.function, /*isLoaded=*/true}};
+    std::vector<PlannedFunction> all;
+    for (const cuda::PlannedLaunch &planned : plan)
+      all.push_back({planned.function, /*isLoaded=*/true});
+    return all;
   }
 
 private:
   const CudaApi &api;
-  std::shared_ptr<const LoadedKernel> kernel;
-  cuda::PlannedLaunch planned;
+  std::shared_ptr<const LoadedText> text;
+  cuda::LaunchPlan plan;
 };
 
 class GeneratedKernels : public Provider {
@@ -69,35 +78,37 @@ public:
     if (call.row->provider != KernelProvider::Generated)
       return std::shared_ptr<const CUDACall>();
     AICF_ASSIGN_OR_RETURN(cuda::GraphKernel graph,
-                          cuda::writeGraphKernel(call.body(), call.values()));
-    AICF_ASSIGN_OR_RETURN(std::shared_ptr<const LoadedKernel> kernel,
-                          find(graph.text, context));
+                          cuda::writeGraphKernel(call.body(), call.values(),
+                                                 call.workspace,
+                                                 context.limits));
+    AICF_ASSIGN_OR_RETURN(std::shared_ptr<const LoadedText> text,
+                          find(graph, context));
     return std::shared_ptr<const CUDACall>(std::make_shared<GeneratedCall>(
-        context.api, std::move(kernel), std::move(graph.launch)));
+        context.api, std::move(text), std::move(graph.entries)));
   }
 
 private:
-  StatusOr<std::shared_ptr<const LoadedKernel>>
-  find(const std::string &text, const PrepareContext &context) {
+  StatusOr<std::shared_ptr<const LoadedText>>
+  find(const cuda::GraphKernel &graph, const PrepareContext &context) {
     std::lock_guard<std::mutex> lock(mutex);
-    auto known = kernels.find(text);
-    if (known != kernels.end())
-      if (std::shared_ptr<const LoadedKernel> kernel = known->second.lock())
-        return kernel;
+    auto known = texts.find(graph.text);
+    if (known != texts.end())
+      if (std::shared_ptr<const LoadedText> text = known->second.lock())
+        return text;
     if (context.isCapturing)
       return makeError(StatusCode::FailedState,
                        "a kernel cannot be loaded while the thread captures: "
                        "resolve the call before");
-    AICF_ASSIGN_OR_RETURN(std::shared_ptr<const LoadedKernel> kernel,
-                          load(context.api, text));
-    for (auto it = kernels.begin(); it != kernels.end();)
-      it = it->second.expired() ? kernels.erase(it) : std::next(it);
-    kernels[text] = kernel;
-    return kernel;
+    AICF_ASSIGN_OR_RETURN(std::shared_ptr<const LoadedText> text,
+                          load(context.api, graph));
+    for (auto it = texts.begin(); it != texts.end();)
+      it = it->second.expired() ? texts.erase(it) : std::next(it);
+    texts[graph.text] = text;
+    return text;
   }
 
   std::mutex mutex;
-  std::unordered_map<std::string, std::weak_ptr<const LoadedKernel>> kernels;
+  std::unordered_map<std::string, std::weak_ptr<const LoadedText>> texts;
 };
 
 } // namespace

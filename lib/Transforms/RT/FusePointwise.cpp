@@ -8,9 +8,9 @@
 // operands, one at a time, as long as there is a kernel for what comes of it;
 // then once more, with earlier calls that read the same tensor. Merging always
 // saves a launch and the reading of a value; only memory is weighed. The earlier
-// call moves down to the later one, never the other way: what the backward pass
-// computes again would be computed, and kept, in the forward pass. Which
-// primitives are elementwise, their records say: none is named here but copies,
+// call moves down to the later one, but for sums, never the other way: what the
+// backward pass computes again would be computed, and kept, in the forward pass.
+// Which primitives are elementwise, their records say: none is named here but copies,
 // of which one has a kernel that a graph's is slower than.
 //===----------------------------------------------------------------------===//
 
@@ -70,11 +70,12 @@ static bool wantsTiles(Value operand) {
 
 /// A call that may be part of a graph. What is kept for the backward pass is a
 /// call of its own, as the plan says of it.
-static bool isElementwise(CallOp call) {
+static bool mayBePart(CallOp call) {
   return call.getKid().empty() && !call.isOnly(OpKind::CopySaved) &&
          llvm::all_of(call.getCode().primitives,
                       [](const Primitive &primitive) {
-                        return mayBeInGraph(primitive.kind);
+                        return mayBeInGraph(primitive.kind) ||
+                               infoOf(primitive.kind).isSum();
                       }) &&
          !(call.isOnly(OpKind::Copy) && wantsTiles(call.getArgs()[0]));
 }
@@ -122,6 +123,51 @@ static bool keepsMoreAlive(CallOp maker, CallOp reader) {
   return longer > shorter;
 }
 
+/// True if a sum is worth being a part of the call. What is small stays in a GPU's
+/// second cache, and a sum apart runs beside the products on another stream.
+static bool areLarge(const MergedCall &merged) {
+  constexpr uint64_t kLeastBytes = uint64_t(64) << 20;
+  uint64_t bytes = 0;
+  for (ValueRange values : {ValueRange(merged.operands), ValueRange(merged.results)})
+    for (Value value : values)
+      bytes += bytesOf(value.getType());
+  return bytes > kLeastBytes;
+}
+static bool hasSums(const MergedCall &merged) {
+  return llvm::any_of(merged.body.getBody().primitives,
+                      [](const Primitive &primitive) {
+                        return infoOf(primitive.kind).isSum();
+                      });
+}
+
+/// True for sums of what `maker` gives. They are small, so that nothing is lost
+/// where they are there early.
+static bool areSumsOf(CallOp reader, CallOp maker) {
+  auto isSum = [](const Primitive &primitive) {
+    return infoOf(primitive.kind).isSum();
+  };
+  return llvm::all_of(reader.getCode().primitives, isSum) &&
+         llvm::all_of(reader.getArgs(), [&](Value operand) {
+           return callOf(operand) == maker;
+         });
+}
+
+/// The one of both in front of which the call for both stands. Or null; why, goes
+/// to `whyNot`.
+static CallOp placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
+                       std::string &whyNot) {
+  if (areSumsOf(reader, maker))
+    return maker;
+  CallOp parts[] = {maker, reader};
+  if (!mayStandAt(merged, parts, reader))
+    whyNot = "something between them reads a result of the first";
+  else if (keepsMoreAlive(maker, reader))
+    whyNot = "the operands of the first would stay in memory for longer";
+  else
+    return reader;
+  return {};
+}
+
 /// The one call for both. Or null; why, goes to `whyNot`.
 CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
                              std::string &whyNot) {
@@ -131,8 +177,9 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
            !readerOutside(value, parts);
   }));
   if (!merged.body.getFacts().pattern) {
-    whyNot = "one call would have too many primitives, operands or results, or "
-             "would read what it repeats in another way, too";
+    whyNot = "one call would have too many primitives, operands or results, "
+             "would read a sum, or would read what it repeats in another way, "
+             "too";
     return {};
   }
   StatusOr<TypedBody> typed = typedBodyOf(merged);
@@ -145,19 +192,18 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
              chooser.passedOver(*typed);
     return {};
   }
-  if (!mayStandAt(merged, parts, reader)) {
-    whyNot = "something between them reads a result of the first";
+  if (hasSums(merged) && !areLarge(merged)) {
+    whyNot = "sums of few bytes are faster apart";
     return {};
   }
-  if (keepsMoreAlive(maker, reader)) {
-    whyNot = "the operands of the first would stay in memory for longer";
+  CallOp at = placeFor(merged, maker, reader, whyNot);
+  if (!at)
     return {};
-  }
   for (CallOp part : parts) {
     gone.insert(part);
     made.erase(part);
   }
-  CallOp fused = replaceParts(merged, parts, reader);
+  CallOp fused = replaceParts(merged, parts, at);
   made.insert(fused);
   return fused;
 }
@@ -168,7 +214,7 @@ CallOp PointwiseFusion::fuseWithMaker(CallOp reader, Obstacles &apart) {
   apart.clear();
   for (Value operand : reader.getArgs()) {
     CallOp maker = callOf(operand);
-    if (!maker || apart.contains(maker) || !isElementwise(maker))
+    if (!maker || apart.contains(maker) || !mayBePart(maker))
       continue;
     if (CallOp fused = fuse(maker, reader, apart[maker]))
       return fused;
@@ -200,7 +246,7 @@ CallOp PointwiseFusion::fuseWithSibling(CallOp reader) {
     if (!isOneElement(operand))
       anyRead(operand, [&](CallOp sibling, unsigned i) {
         if (sibling != reader && sibling->getOperand(i) == operand &&
-            sibling->isBeforeInBlock(reader) && isElementwise(sibling))
+            sibling->isBeforeInBlock(reader) && mayBePart(sibling))
           siblings.push_back(sibling);
         return siblings.size() == kMaxTries;
       });
@@ -225,7 +271,7 @@ void PointwiseFusion::run() {
     SmallVector<CallOp> calls(func.getOps<CallOp>());
     gone.clear();
     for (CallOp call : calls)
-      if (!gone.contains(call) && isElementwise(call))
+      if (!gone.contains(call) && mayBePart(call))
         (this->*fuseWith)(call);
   }
   for (CallOp call : func.getOps<CallOp>())

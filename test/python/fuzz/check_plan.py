@@ -43,8 +43,10 @@ def tied_slots(kinds, maker, result):
             tied |= {slot for slot, other in pattern.same.items() if other in tied}
             return {(where.index((group, e)), slot) for e, slot in tied
                     if (group, e) in where}
-    assert all(RECORDS[kind].is_elementwise for kind in kinds), \
+    assert all(RECORDS[kind].is_elementwise or RECORDS[kind].is_sum for kind in kinds), \
         "no pattern has the primitives %s" % (kinds,)
+    if RECORDS[kinds[maker]].is_sum:
+        return set()
     # A graph has read all at an index before it writes there.
     return {(at, slot) for at, kind in enumerate(kinds)
             for slot in range(len(RECORDS[kind].operands))}

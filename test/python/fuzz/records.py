@@ -15,6 +15,7 @@ class Record(NamedTuple):
     phase: str
     is_pointwise: bool   # one result, all of one type
     is_elementwise: bool # may stand in a graph
+    is_sum: bool         # may be the last of a graph
     fields: dict         # name: (range, whether it has no default)
 
 
@@ -30,603 +31,603 @@ class Pattern(NamedTuple):
 RECORDS = {
     "gemm": Record(
         ("a", "b", ), set(), ("c", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {"transA": ("ZeroOrOne", False), "transB": ("ZeroOrOne", False), }),
     "bias_add": Record(
         ("y", "b", ), set(), ("out", ),
-        {(0, 0)}, "Forward", False, True,
+        {(0, 0)}, "Forward", False, True, False,
         {"axis": ("Any", False), }),
     "relu": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "relu_bwd": Record(
         ("dy", "saved", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "add": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True, True,
+        {(0, 0), (0, 1)}, "Forward", True, True, False,
         {}),
     "copy": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {}),
     "copy_saved": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {}),
     "cast": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {}),
     "mse_loss": Record(
         ("pred", "target", ), set(), ("loss", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {}),
     "mse_grad": Record(
         ("pred", "target", "loss_scale", ), {"loss_scale"}, ("dpred", ),
-        {(0, 0), (0, 1)}, "Backward", False, False,
+        {(0, 0), (0, 1)}, "Backward", False, False, False,
         {"scale": ("Finite", False), }),
     "reduce_sum": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, True,
         {"axis": ("Any", False), }),
     "layer_norm": Record(
         ("x", "gamma", "beta", ), set(), ("y", "mean", "rstd", ),
-        {(0, 0)}, "Forward", False, False,
+        {(0, 0)}, "Forward", False, False, False,
         {"eps": ("NonNegative", False), }),
     "layer_norm_bwd": Record(
         ("dy", "x", "gamma", "mean", "rstd", ), set(), ("dx", "dgamma", "dbeta", ),
-        set(), "Backward", False, False,
+        set(), "Backward", False, False, False,
         {}),
     "all_finite": Record(
         ("grad", ), set(), ("ok", ),
-        set(), "Guard", False, False,
+        set(), "Guard", False, False, False,
         {}),
     "loss_scale_update": Record(
         ("scale", "streak", "ok", ), set(), ("scale_out", "streak_out", ),
-        {(0, 0), (1, 1)}, "Update", False, False,
+        {(0, 0), (1, 1)}, "Update", False, False, False,
         {"growth_factor": ("AtLeastOne", False), "backoff_factor": ("Fraction", False), "growth_interval": ("Positive31", False), }),
     "step_inc": Record(
         ("step", "ok", ), {"ok"}, ("step_out", ),
-        {(0, 0)}, "Counter", False, False,
+        {(0, 0)}, "Counter", False, False, False,
         {}),
     "bias_corr": Record(
         ("step", ), set(), ("bc", ),
-        set(), "Counter", False, False,
+        set(), "Counter", False, False, False,
         {"beta1": ("BelowOne", False), "beta2": ("BelowOne", False), }),
     "adam_step": Record(
         ("p", "g", "m", "v", "bc", "lr", "inv_scale", "ok", ), {"inv_scale", "ok"}, ("p_out", "m_out", "v_out", ),
-        {(0, 0), (1, 2), (2, 3)}, "Update", False, False,
+        {(0, 0), (1, 2), (2, 3)}, "Update", False, False, False,
         {"beta1": ("BelowOne", False), "beta2": ("BelowOne", False), "eps": ("NonNegative", False), "weight_decay": ("NonNegative", False), }),
     "sgd_step": Record(
         ("p", "g", "lr", "m", "inv_scale", "ok", ), {"m", "inv_scale", "ok"}, ("p_out", "m_out", ),
-        {(0, 0), (1, 3)}, "Update", False, False,
+        {(0, 0), (1, 3)}, "Update", False, False, False,
         {"momentum": ("NonNegative", False), "weight_decay": ("NonNegative", False), "nesterov": ("ZeroOrOne", False), }),
     "reciprocal": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "gather_rows": Record(
         ("data", "index", ), set(), ("rows", ),
-        set(), "Data", False, False,
+        set(), "Data", False, False, False,
         {}),
     "shuffle": Record(
         ("step", ), set(), ("index", ),
-        set(), "Data", False, False,
+        set(), "Data", False, False, False,
         {"size": ("Positive31", True), "seed": ("Any", False), }),
     "record": Record(
         ("history", "value", "step", ), set(), ("history_out", ),
-        {(0, 0)}, "Data", False, False,
+        {(0, 0)}, "Data", False, False, False,
         {}),
     "gelu": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {"approximate": ("ZeroOrOne", False), }),
     "gelu_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {"approximate": ("ZeroOrOne", False), }),
     "softmax_cross_entropy": Record(
         ("logits", "labels", ), set(), ("loss", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {"label_smoothing": ("BelowOne", False), "ignore_index": ("Any", False), }),
     "softmax_cross_entropy_grad": Record(
         ("logits", "labels", "loss_scale", ), {"loss_scale"}, ("dlogits", ),
-        {(0, 0)}, "Backward", False, False,
+        {(0, 0)}, "Backward", False, False, False,
         {"label_smoothing": ("BelowOne", False), "ignore_index": ("Any", False), }),
     "mul": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True, True,
+        {(0, 0), (0, 1)}, "Forward", True, True, False,
         {}),
     "sub": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True, True,
+        {(0, 0), (0, 1)}, "Forward", True, True, False,
         {}),
     "scale": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {"factor": ("Finite", True), }),
     "fill_like": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {"value": ("Finite", True), }),
     "tanh": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "tanh_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "sigmoid": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "sigmoid_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "silu": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "silu_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "learning_rate": Record(
         ("step", ), set(), ("lr", ),
-        set(), "Counter", False, False,
+        set(), "Counter", False, False, False,
         {"start": ("NonNegative", True), "peak": ("NonNegative", True), "end": ("NonNegative", True), "warmup": ("NonNegative", True), "steps": ("NonNegative", True), "cosine": ("ZeroOrOne", False), }),
     "lion_step": Record(
         ("p", "g", "m", "lr", "inv_scale", "ok", ), {"inv_scale", "ok"}, ("p_out", "m_out", ),
-        {(0, 0), (1, 2)}, "Update", False, False,
+        {(0, 0), (1, 2)}, "Update", False, False, False,
         {"beta1": ("BelowOne", False), "beta2": ("BelowOne", False), "weight_decay": ("NonNegative", False), }),
     "global_norm": Record(
         ("grad", ), set(), ("norm", ),
-        set(), "Update", False, False,
+        set(), "Update", False, False, False,
         {}),
     "clip_factor": Record(
         ("norm", "inv_scale", ), {"inv_scale"}, ("factor", ),
-        {(0, 0), (0, 1)}, "Update", False, False,
+        {(0, 0), (0, 1)}, "Update", False, False, False,
         {"max_norm": ("NonNegative", True), }),
     "bce_with_logits": Record(
         ("pred", "target", ), set(), ("loss", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {}),
     "bce_with_logits_grad": Record(
         ("pred", "target", "loss_scale", ), {"loss_scale"}, ("dpred", ),
-        {(0, 0), (0, 1)}, "Backward", False, False,
+        {(0, 0), (0, 1)}, "Backward", False, False, False,
         {"scale": ("Finite", False), }),
     "l1_loss": Record(
         ("pred", "target", ), set(), ("loss", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {}),
     "l1_grad": Record(
         ("pred", "target", "loss_scale", ), {"loss_scale"}, ("dpred", ),
-        {(0, 0), (0, 1)}, "Backward", False, False,
+        {(0, 0), (0, 1)}, "Backward", False, False, False,
         {"scale": ("Finite", False), }),
     "mean": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {}),
     "expand": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {"axis": ("Any", False), }),
     "softmax": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False, False,
+        {(0, 0)}, "Forward", False, False, False,
         {}),
     "softmax_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", False, False,
+        {(0, 0), (0, 1)}, "Backward", False, False, False,
         {}),
     "dropout": Record(
         ("x", "step", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False, False,
+        {(0, 0)}, "Forward", False, False, False,
         {"p": ("BelowOne", True), "seed": ("Any", True), }),
     "argmax": Record(
         ("x", ), set(), ("index", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {}),
     "count_equal": Record(
         ("a", "b", ), set(), ("count", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {}),
     "step_decay": Record(
         ("step", ), set(), ("lr", ),
-        set(), "Counter", False, False,
+        set(), "Counter", False, False, False,
         {"start": ("NonNegative", True), "factor": ("Fraction", True), "every": ("Positive31", True), }),
     "polynomial_decay": Record(
         ("step", ), set(), ("lr", ),
-        set(), "Counter", False, False,
+        set(), "Counter", False, False, False,
         {"start": ("NonNegative", True), "end": ("NonNegative", True), "steps": ("Positive31", True), "power": ("NonNegative", True), }),
     "rate_table": Record(
         ("step", "table", ), set(), ("lr", ),
-        set(), "Counter", False, False,
+        set(), "Counter", False, False, False,
         {}),
     "reduce_mean": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, True,
         {"axis": ("Any", False), }),
     "reduce_max": Record(
         ("x", ), set(), ("y", "index", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {"axis": ("Any", False), }),
     "reduce_min": Record(
         ("x", ), set(), ("y", "index", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {"axis": ("Any", False), }),
     "extremum_bwd": Record(
         ("dy", "index", ), set(), ("dx", ),
-        set(), "Backward", False, False,
+        set(), "Backward", False, False, False,
         {"axis": ("Any", False), }),
     "pad": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {"axis": ("Any", True), "begin": ("NonNegative31", False), "step": ("Positive31", False), }),
     "concat": Record(
         ("part", ), set(), ("y", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {"axis": ("Any", True), }),
     "batched_gemm": Record(
         ("a", "b", ), set(), ("c", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {"transA": ("ZeroOrOne", False), "transB": ("ZeroOrOne", False), }),
     "exp": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "exp_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "expm1": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "expm1_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "log": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "log_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "log1p": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "log1p_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "sqrt": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "sqrt_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "rsqrt": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "rsqrt_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "square": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "square_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "sin": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "sin_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "cos": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "cos_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "pow_scalar": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {"exponent": ("Finite", True), }),
     "pow_scalar_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {"exponent": ("Finite", True), }),
     "neg": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "abs": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "abs_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "sign": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "floor": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "ceil": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "round": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "clamp": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {"min": ("NotNaN", True), "max": ("NotNaN", True), }),
     "clamp_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {"min": ("NotNaN", True), "max": ("NotNaN", True), }),
     "add_scalar": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {"value": ("Finite", True), }),
     "div": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True, True,
+        {(0, 0), (0, 1)}, "Forward", True, True, False,
         {}),
     "maximum": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True, True,
+        {(0, 0), (0, 1)}, "Forward", True, True, False,
         {}),
     "minimum": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True, True,
+        {(0, 0), (0, 1)}, "Forward", True, True, False,
         {}),
     "maximum_bwd": Record(
         ("dy", "a", "b", ), set(), ("da", ),
-        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True,
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True, False,
         {}),
     "pow": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", True, True,
+        {(0, 0), (0, 1)}, "Forward", True, True, False,
         {}),
     "pow_base_bwd": Record(
         ("dy", "a", "b", ), set(), ("da", ),
-        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True,
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True, False,
         {}),
     "pow_exponent_bwd": Record(
         ("dy", "a", "b", ), set(), ("db", ),
-        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True,
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True, False,
         {}),
     "equal": Record(
         ("a", "b", ), set(), ("c", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {}),
     "not_equal": Record(
         ("a", "b", ), set(), ("c", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {}),
     "less": Record(
         ("a", "b", ), set(), ("c", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {}),
     "less_equal": Record(
         ("a", "b", ), set(), ("c", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {}),
     "equal_scalar": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {"value": ("NotNaN", True), }),
     "not_equal_scalar": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {"value": ("NotNaN", True), }),
     "less_scalar": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {"value": ("NotNaN", True), }),
     "less_equal_scalar": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {"value": ("NotNaN", True), }),
     "greater_scalar": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {"value": ("NotNaN", True), }),
     "greater_equal_scalar": Record(
         ("x", ), set(), ("y", ),
-        set(), "Forward", False, True,
+        set(), "Forward", False, True, False,
         {"value": ("NotNaN", True), }),
     "logical_and": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", False, True,
+        {(0, 0), (0, 1)}, "Forward", False, True, False,
         {}),
     "logical_or": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", False, True,
+        {(0, 0), (0, 1)}, "Forward", False, True, False,
         {}),
     "logical_xor": Record(
         ("a", "b", ), set(), ("c", ),
-        {(0, 0), (0, 1)}, "Forward", False, True,
+        {(0, 0), (0, 1)}, "Forward", False, True, False,
         {}),
     "logical_not": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False, True,
+        {(0, 0)}, "Forward", False, True, False,
         {}),
     "where": Record(
         ("condition", "a", "b", ), set(), ("c", ),
-        {(0, 1), (0, 2)}, "Forward", False, True,
+        {(0, 1), (0, 2)}, "Forward", False, True, False,
         {}),
     "masked_fill": Record(
         ("x", "mask", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False, True,
+        {(0, 0)}, "Forward", False, True, False,
         {"value": ("NotNaN", True), "inverted": ("ZeroOrOne", False), }),
     "elu": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {"alpha": ("Finite", False), }),
     "elu_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {"alpha": ("Finite", False), }),
     "selu": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "selu_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "leaky_relu": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {"slope": ("Finite", False), }),
     "leaky_relu_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {"slope": ("Finite", False), }),
     "hardtanh": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {"min": ("Finite", False), "max": ("Finite", False), }),
     "hardtanh_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {"min": ("Finite", False), "max": ("Finite", False), }),
     "hardswish": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "hardswish_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "softplus": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {"beta": ("Positive", False), "threshold": ("Finite", False), }),
     "softplus_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {"beta": ("Positive", False), "threshold": ("Finite", False), }),
     "mish": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "mish_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "log_sigmoid": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "log_sigmoid_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "prelu": Record(
         ("x", "slope", ), set(), ("y", ),
-        {(0, 0), (0, 1)}, "Forward", True, True,
+        {(0, 0), (0, 1)}, "Forward", True, True, False,
         {}),
     "prelu_bwd": Record(
         ("dy", "x", "slope", ), set(), ("dx", ),
-        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True,
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True, False,
         {}),
     "pick": Record(
         ("x", "index", ), set(), ("y", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {}),
     "pick_bwd": Record(
         ("dy", "index", ), set(), ("dx", ),
-        set(), "Backward", False, False,
+        set(), "Backward", False, False, False,
         {"size": ("Positive31", True), }),
     "embedding": Record(
         ("table", "index", ), set(), ("y", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {}),
     "embedding_bwd": Record(
         ("dy", "index", ), set(), ("dtable", ),
-        set(), "Backward", False, False,
+        set(), "Backward", False, False, False,
         {"rows": ("Positive31", True), "padding": ("Any", False), }),
     "cumsum": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False, False,
+        {(0, 0)}, "Forward", False, False, False,
         {"axis": ("NonNegative31", True), "reversed": ("ZeroOrOne", False), }),
     "log_softmax": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False, False,
+        {(0, 0)}, "Forward", False, False, False,
         {}),
     "log_softmax_bwd": Record(
         ("dy", "y", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", False, False,
+        {(0, 0), (0, 1)}, "Backward", False, False, False,
         {}),
     "uniform": Record(
         ("step", ), set(), ("y", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {"low": ("Finite", False), "high": ("Finite", False), "seed": ("Any", True), }),
     "normal": Record(
         ("step", ), set(), ("y", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {"mean": ("Finite", False), "std": ("NonNegative", False), "seed": ("Any", True), }),
     "adam_l2_step": Record(
         ("p", "g", "m", "v", "bc", "lr", "inv_scale", "ok", ), {"inv_scale", "ok"}, ("p_out", "m_out", "v_out", ),
-        {(0, 0), (1, 2), (2, 3)}, "Update", False, False,
+        {(0, 0), (1, 2), (2, 3)}, "Update", False, False, False,
         {"beta1": ("BelowOne", False), "beta2": ("BelowOne", False), "eps": ("NonNegative", False), "weight_decay": ("NonNegative", False), }),
     "softsign": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {}),
     "softsign_bwd": Record(
         ("dy", "x", ), set(), ("dx", ),
-        {(0, 0), (0, 1)}, "Backward", True, True,
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
     "top_k": Record(
         ("x", ), set(), ("index", ),
-        set(), "Forward", False, False,
+        set(), "Forward", False, False, False,
         {"k": ("Positive31", True), }),
     "div_scalar": Record(
         ("x", ), set(), ("y", ),
-        {(0, 0)}, "Forward", True, True,
+        {(0, 0)}, "Forward", True, True, False,
         {"value": ("Finite", True), }),
     "adam_group_step": Record(
         ("p", "g", "m", "v", "bc", "group", "inv_scale", "ok", ), {"inv_scale", "ok"}, ("p_out", "m_out", "v_out", ),
-        {(0, 0), (1, 2), (2, 3)}, "Update", False, False,
+        {(0, 0), (1, 2), (2, 3)}, "Update", False, False, False,
         {"l2": ("ZeroOrOne", False), }),
     "sgd_group_step": Record(
         ("p", "g", "group", "m", "inv_scale", "ok", ), {"m", "inv_scale", "ok"}, ("p_out", "m_out", ),
-        {(0, 0), (1, 3)}, "Update", False, False,
+        {(0, 0), (1, 3)}, "Update", False, False, False,
         {"nesterov": ("ZeroOrOne", False), }),
     "group_bias_corr": Record(
         ("step", "group", ), set(), ("bc", ),
-        set(), "Counter", False, False,
+        set(), "Counter", False, False, False,
         {}),
 }
 

@@ -51,8 +51,7 @@ struct Exec {
 };
 /// Text that was loaded, with its one kernel.
 struct Library {
-  std::string entry;
-  char kernel = 0;
+  std::map<std::string, char> kernels; ///< by name; each is its address
 };
 
 /// Everything alive. One lock: tests run two executors in two threads.
@@ -409,14 +408,19 @@ cudaError_t loadLibrary(cudaLibrary_t *library, const void *code,
                         void **, unsigned) {
   AICF_LOCKED;
   const std::string text = static_cast<const char *>(code);
-  size_t entry = text.find(".visible .entry ");
-  if (text.rfind(".version ", 0) != 0 || entry == std::string::npos ||
+  const std::string start = ".visible .entry ";
+  Library found;
+  for (size_t at = 0; (at = text.find(start, at)) != std::string::npos;) {
+    at += start.size();
+    found.kernels[text.substr(at, text.find('(', at) - at)] = 0;
+  }
+  if (text.rfind(".version ", 0) != 0 || found.kernels.empty() ||
       std::count(text.begin(), text.end(), '{') !=
           std::count(text.begin(), text.end(), '}'))
     return cudaErrorInvalidPtx;
-  entry += 16;
-  auto *made = w.make(new Library{text.substr(entry, text.find('(', entry) - entry)});
-  w.unloaded.erase(&made->kernel);
+  auto *made = w.make(new Library(std::move(found)));
+  for (const auto &[name, kernel] : made->kernels)
+    w.unloaded.erase(&kernel);
   *library = reinterpret_cast<cudaLibrary_t>(made);
   return cudaSuccess;
 }
@@ -424,15 +428,16 @@ cudaError_t libraryKernel(cudaKernel_t *kernel, cudaLibrary_t handle,
                           const char *name) {
   AICF_LOCKED;
   auto *library = w.get<Library>(handle);
-  if (!library || library->entry != name)
+  if (!library || !library->kernels.count(name))
     return cudaErrorSymbolNotFound;
-  *kernel = reinterpret_cast<cudaKernel_t>(&library->kernel);
+  *kernel = reinterpret_cast<cudaKernel_t>(&library->kernels[name]);
   return cudaSuccess;
 }
 cudaError_t unloadLibrary(cudaLibrary_t handle) {
   AICF_LOCKED;
   if (auto *library = w.get<Library>(handle))
-    w.unloaded.insert(&library->kernel);
+    for (const auto &[name, kernel] : library->kernels)
+      w.unloaded.insert(&kernel);
   return w.destroy<Library>(handle);
 }
 cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t handle,

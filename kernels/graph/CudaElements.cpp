@@ -1,0 +1,460 @@
+//===- CudaElements.cpp - the text of a graph for some elements -----------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/graph/CudaElements.h"
+#include "kernels/graph/CudaScalars.h"
+#include "lib/Base/FastDivisor.h"
+#include "lib/Ops/Graphs.h"
+#include "lib/Ops/RuleCall.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace aicf::cuda {
+
+using rules::wide;
+
+/// Lines of a function that is called; shorter ones are part of the kernel,
+/// while it has fewer than kMaxLines.
+static constexpr size_t kLongFunction = 160, kMaxLines = 6000;
+/// What one instruction loads or stores.
+static constexpr uint64_t kMaxAccessBytes = 16;
+
+static std::string name(DType dtype) { return std::string(nameOf(dtype)); }
+static bool is64Bits(DType dtype) { return sizeOf(dtype) == 8; }
+
+ElementWriter::ElementWriter(const Body &body, Span<const TensorView> values)
+    : body(body), values(values) {
+  for (uint32_t i = 0; i < body.numOperands; ++i)
+    tensors.push_back(i);
+  tensors.insert(tensors.end(), body.results.begin(), body.results.end());
+  elements = values[0].desc.elements();
+  const TensorDesc *descs[kMaxGraphTensors];
+  std::fill_n(descs, kMaxGraphTensors, &values[0].desc);
+  size_t count = 0;
+  for (size_t t = 0; t < tensors.size(); ++t) {
+    // Sums are dense, and are not gone through element by element.
+    lies.push_back(isSumOf(body, tensors[t]) ? Lie::Dense : lieOf(descOf(t)));
+    if (lies[t] == Lie::Strided)
+      std::fill(descs + count++, descs + kMaxGraphTensors, &descOf(t));
+  }
+  hasStrides = count > 0;
+  walks = Walks<kMaxGraphTensors>(descs);
+}
+
+ElementWriter::Lie ElementWriter::lieOf(const TensorDesc &desc) {
+  if (desc.layout != Layout::Strided)
+    return Lie::Dense;
+  for (size_t i = 0; i < desc.rank; ++i)
+    if (desc.stride(i) != 0)
+      return Lie::Strided;
+  return Lie::OneElement;
+}
+
+std::vector<uint64_t> ElementWriter::addresses() const {
+  std::vector<uint64_t> all;
+  for (uint32_t value : tensors)
+    all.push_back(uint64_t(reinterpret_cast<uintptr_t>(values[value].start())));
+  return all;
+}
+
+std::string ElementWriter::registers() const {
+  return ".reg .b32 %aw<" + std::to_string(num32 + 1) + ">;\n.reg .b64 %ax<" +
+         std::to_string(num64 + 1) + ">;\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Where elements lie
+//===----------------------------------------------------------------------===//
+
+/// Distances between the lanes of a thread are numbers of 32 bits in the text.
+bool ElementWriter::isFar(size_t t, int64_t count) const {
+  return stepOf(t) > INT32_MAX / (count * int64_t(sizeOf(descOf(t).dtype)));
+}
+
+/// True if `count` elements from a multiple of `count` on are a vector, of
+/// which each instruction accesses a part.
+bool ElementWriter::isVectorOf(size_t t, int64_t count,
+                               uint64_t mostBytes) const {
+  const uint64_t bytes = sizeOf(descOf(t).dtype) * uint64_t(count);
+  const auto address = reinterpret_cast<uintptr_t>(values[tensors[t]].start());
+  return isVector(t) && bytes <= mostBytes &&
+         address % std::min(bytes, kMaxAccessBytes) == 0 &&
+         (lies[t] == Lie::Dense || walks.hasVectors(walkOf(t), count));
+}
+
+/// True if each tensor can be accessed in vectors of so many elements.
+bool ElementWriter::fits(int64_t count) const {
+  if (elements % count != 0 ||
+      (hasStrides && walks.dims[walks.rank - 1] % count != 0))
+    return false;
+  for (size_t t = 0; t < tensors.size(); ++t) {
+    if (lies[t] == Lie::Strided && isFar(t, count))
+      return count == 1;
+    if (isVector(t) && !isVectorOf(t, count, kMaxAccessBytes))
+      return false;
+  }
+  return true;
+}
+
+int64_t ElementWriter::widestVector() const {
+  int64_t count = 8;
+  while (count > 1 && !fits(count))
+    count /= 2;
+  return count;
+}
+
+/// The index along each loop of the strided tensors.
+std::vector<std::string>
+ElementWriter::coordinatesOf(const std::string &index) {
+  std::vector<std::string> all(size_t(walks.rank));
+  std::string rest = index;
+  const bool isSmall = elements < (int64_t(1) << 31);
+  for (int d = walks.rank - 1; d > 0; --d) {
+    const std::string size = std::to_string(walks.dims[d]);
+    std::string quotient = newRegister(true), &along = all[size_t(d)];
+    along = newRegister(true);
+    if (isSmall) {
+      FastDivisor divisor(walks.dims[d]);
+      std::string n = newRegister(false), high = newRegister(false);
+      line("cvt.u32.u64 ", n, ", ", rest);
+      line("mul.hi.u32 ", high, ", ", n, ", ", std::to_string(divisor.factor));
+      line("add.u32 ", high, ", ", high, ", ", n);
+      line("shr.u32 ", high, ", ", high, ", ", std::to_string(divisor.shift));
+      line("cvt.u64.u32 ", quotient, ", ", high);
+    } else {
+      line("div.u64 ", quotient, ", ", rest, ", ", size);
+    }
+    line("mul.lo.u64 ", along, ", ", quotient, ", ", size);
+    line("sub.u64 ", along, ", ", rest, ", ", along);
+    rest = quotient;
+  }
+  all[0] = rest;
+  return all;
+}
+
+/// The address of a tensor's first element.
+std::string ElementWriter::baseOf(size_t tensor) {
+  std::string address = newRegister(true);
+  line("ld.param.u64 ", address, ", ", at(parameter, int64_t(8 * tensor)));
+  line("cvta.to.global.u64 ", address, ", ", address);
+  return address;
+}
+
+/// The address of the thread's first element of a tensor, or of the element of
+/// `lane`, which has coordinates of its own.
+std::string ElementWriter::addressOf(size_t tensor, size_t lane) {
+  std::string address = baseOf(tensor);
+  const std::string size = std::to_string(sizeOf(descOf(tensor).dtype));
+  if (lies[tensor] == Lie::Dense)
+    line("mad.lo.u64 ", address, ", ", first, ", ", size, ", ", address);
+  for (int d = 0; lies[tensor] == Lie::Strided && d < walks.rank; ++d)
+    if (int64_t stride = walks.strides[walkOf(tensor)][d])
+      line("mad.lo.u64 ", address, ", ", coordinates[lane][size_t(d)], ", ",
+           std::to_string(stride * int64_t(sizeOf(descOf(tensor).dtype))), ", ",
+           address);
+  return address;
+}
+
+/// Where each element lies, "[...]": the same place for one element.
+std::vector<std::string> ElementWriter::placesOf(size_t tensor) {
+  const bool isApart = lies[tensor] == Lie::Strided && coordinates.size() > 1;
+  const int64_t step = stepOf(tensor) * int64_t(sizeOf(descOf(tensor).dtype));
+  std::vector<std::string> places;
+  std::string address;
+  for (int64_t k = 0; k < lanes; ++k) {
+    if (k == 0 || isApart)
+      address = addressOf(tensor, isApart ? size_t(k) : 0);
+    places.push_back(at(address, isApart ? 0 : k * step));
+  }
+  return places;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// "{%aw0, %aw1}", or the one register.
+static std::string vectorOf(const std::vector<std::string> &words) {
+  if (words.size() == 1)
+    return words[0];
+  std::string text;
+  for (const std::string &word : words)
+    text += (text.empty() ? "{" : ", ") + word;
+  return text + "}";
+}
+
+/// `count` elements of `size` bytes, below four, out of 32-bit words or a part
+/// of one.
+ElementWriter::Lanes ElementWriter::unpacked(const Lanes &words, size_t size,
+                                             size_t count) {
+  Lanes all;
+  const size_t inWord = std::min(4 / size, count);
+  for (const std::string &word : words)
+    for (size_t k = 0; k < inWord; ++k) {
+      all.push_back(newRegister(false));
+      line("bfe.u32 ", all.back(), ", ", word, ", ",
+           std::to_string(8 * size * k), ", ", std::to_string(8 * size));
+    }
+  return all;
+}
+ElementWriter::Lanes ElementWriter::packed(const Lanes &lanes, size_t size) {
+  Lanes words;
+  const size_t inWord = std::min<size_t>(4 / size, lanes.size());
+  for (size_t first = 0; first < lanes.size(); first += inWord) {
+    std::string word = lanes[first];
+    for (size_t k = 1; k < inWord; ++k) {
+      std::string next = newRegister(false);
+      line("bfi.b32 ", next, ", ", lanes[first + k], ", ", word, ", ",
+           std::to_string(8 * size * k), ", ", std::to_string(8 * size));
+      word = next;
+    }
+    words.push_back(word);
+  }
+  return words;
+}
+
+/// ".v4.b32" for the words of a vector; a part of a word is moved as `.u16` or
+/// `.u8`.
+static std::string accessType(size_t numWords, size_t bytes) {
+  if (bytes < 4)
+    return bytes == 2 ? ".u16" : ".u8";
+  std::string vector = numWords == 1 ? "" : ".v" + std::to_string(numWords);
+  return vector + (bytes / numWords == 8 ? ".b64" : ".b32");
+}
+
+/// Elements of an access: all, or as many as 16 bytes hold.
+static size_t inAccess(int64_t lanes, size_t size) {
+  return std::min(size_t(lanes), kMaxAccessBytes / size);
+}
+
+ElementWriter::Lanes ElementWriter::load(size_t tensor) {
+  const size_t size = sizeOf(descOf(tensor).dtype);
+  Lanes all;
+  if (lanes == 1 || !isVectorOf(tensor, lanes, UINT64_MAX)) {
+    for (const std::string &place : placesOf(tensor)) {
+      if (!all.empty() && stepOf(tensor) == 0 && coordinates.size() < 2) {
+        all.push_back(all[0]);
+        continue;
+      }
+      all.push_back(newRegister(size == 8));
+      line("ld.global", accessType(1, size), " ", all.back(), ", ", place);
+    }
+    return all;
+  }
+  const std::string address = addressOf(tensor);
+  const size_t count = inAccess(lanes, size), bytes = size * count;
+  for (size_t done = 0; done < size_t(lanes); done += count) {
+    Lanes words;
+    for (size_t i = 0; i < (size == 8 ? bytes / 8 : (bytes + 3) / 4); ++i)
+      words.push_back(newRegister(size == 8));
+    line("ld.global", accessType(words.size(), bytes), " ", vectorOf(words),
+         ", ", at(address, int64_t(done * size)));
+    if (size < 4)
+      words = unpacked(words, size, count);
+    all.insert(all.end(), words.begin(), words.end());
+  }
+  return all;
+}
+
+void ElementWriter::store(size_t tensor, const Lanes &all) {
+  const size_t size = sizeOf(descOf(tensor).dtype);
+  if (lanes == 1 || !isVectorOf(tensor, lanes, UINT64_MAX)) {
+    const std::vector<std::string> places = placesOf(tensor);
+    for (size_t k = 0; k < places.size(); ++k)
+      line("st.global", accessType(1, size), " ", places[k], ", ", all[k]);
+    return;
+  }
+  const std::string address = addressOf(tensor);
+  const size_t count = inAccess(lanes, size);
+  for (size_t done = 0; done < size_t(lanes); done += count) {
+    Lanes words(all.begin() + int64_t(done),
+                all.begin() + int64_t(done + count));
+    if (size < 4)
+      words = packed(words, size);
+    line("st.global", accessType(words.size(), size * count), " ",
+         at(address, int64_t(done * size)), ", ", vectorOf(words));
+  }
+}
+
+/// A function of scalars of one element: its text, or a call of it.
+StatusOr<std::string> ElementWriter::call(const std::string &function,
+                                          const Lanes &arguments,
+                                          bool returns64Bits) {
+  const std::string full = "aicf_" + function;
+  const ScalarFunction *found = ScalarText::get().find(full);
+  if (!found)
+    return makeError(StatusCode::NotImplemented, function,
+                     " is not among the functions of generated kernels");
+  std::string result = newRegister(returns64Bits);
+  if (found->lines.size() < kLongFunction &&
+      numLines + found->lines.size() < kMaxLines) {
+    numLines += found->lines.size();
+    called.insert(found->helpers.begin(), found->helpers.end());
+    code += spliced(full, *found, arguments, result, numScopes++);
+    return result;
+  }
+  called.insert(full);
+  numLines += 2 * arguments.size() + 4;
+  auto type = [](bool is64Bits) { return is64Bits ? ".b64 " : ".b32 "; };
+  std::string list;
+  code += "{\n";
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    bool isWide = arguments[i][2] == 'x';
+    std::string parameter = "aicf_in" + std::to_string(i);
+    line(".param ", type(isWide), parameter);
+    line("st.param", type(isWide), "[", parameter, "], ", arguments[i]);
+    list += (i ? ", " : "") + parameter;
+  }
+  line(".param ", type(returns64Bits), "aicf_out");
+  line("call.uni (aicf_out), ", full, ", (", list, ")");
+  line("ld.param", type(returns64Bits), result, ", [aicf_out]");
+  code += "}\n";
+  return result;
+}
+
+StatusOr<ElementWriter::Lanes>
+ElementWriter::each(const std::string &function,
+                    const std::vector<Lanes> &arguments, DType result) {
+  Lanes all;
+  for (int64_t k = 0; k < lanes; ++k) {
+    Lanes ofElement;
+    for (const Lanes &argument : arguments)
+      ofElement.push_back(argument.size() == 1 ? argument[0]
+                                               : argument[size_t(k)]);
+    AICF_ASSIGN_OR_RETURN(std::string one,
+                          call(function, ofElement, is64Bits(result)));
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+StatusOr<ElementWriter::Lanes> ElementWriter::convert(const Lanes &all,
+                                                      DType from, DType to) {
+  if (from == to)
+    return all;
+  return each("cast_" + name(from) + "_" + name(to), {all}, to);
+}
+
+/// The fields of a primitive in registers.
+ElementWriter::Lanes ElementWriter::fieldsOf(const Primitive &primitive) {
+  const OpInfo &info = infoOf(primitive.kind);
+  Lanes fields;
+  for (size_t f = 0; f < info.numFields; ++f) {
+    const bool isWide = info.fields[f].format != 'i';
+    uint64_t bits = 0;
+    std::memcpy(&bits, primitive.attrs.data() + info.fields[f].offset,
+                isWide ? 8 : 4);
+    fields.push_back(newRegister(isWide));
+    line(isWide ? "mov.b64 " : "mov.b32 ", fields.back(), ", ",
+         std::to_string(bits));
+  }
+  return fields;
+}
+
+StatusOr<ElementWriter::Lanes> ElementWriter::compute(size_t index) {
+  const Primitive &primitive = body.primitives[index];
+  auto typeOf = [&](int32_t value) { return values[size_t(value)].desc.dtype; };
+  const DType result = values[body.numOperands + index].desc.dtype;
+  if (isCopy(primitive.kind))
+    return laneRegisters[size_t(primitive.operands[0])];
+  if (primitive.kind == OpKind::Cast) {
+    AICF_ASSIGN_OR_RETURN(
+        Lanes all, convert(laneRegisters[size_t(primitive.operands[0])],
+                           wide(typeOf(primitive.operands[0])), wide(result)));
+    AICF_ASSIGN_OR_RETURN(Lanes rounded, convert(all, wide(result), result));
+    return convert(rounded, result, wide(result));
+  }
+  const OpKind kind = elementwiseKind(primitive.kind);
+  std::vector<Lanes> arguments;
+  if (kind == primitive.kind)
+    for (const std::string &field : fieldsOf(primitive))
+      arguments.push_back({field});
+  DType computed = DType::I1;
+  for (int32_t operand : primitive.operands) {
+    arguments.push_back(laneRegisters[size_t(operand)]);
+    if (computed == DType::I1)
+      computed = wide(typeOf(operand));
+  }
+  AICF_ASSIGN_OR_RETURN(Lanes all,
+                        each(std::string(nameOf(kind)) + "_" + name(computed),
+                             arguments, wide(result)));
+  AICF_ASSIGN_OR_RETURN(Lanes rounded, convert(all, wide(result), result));
+  return convert(rounded, result, wide(result));
+}
+
+StatusOr<std::string> ElementWriter::elementsFrom(const std::string &index,
+                                                  const std::string &ofKernel) {
+  parameter = ofKernel;
+  first = index;
+  coordinates.clear();
+  laneRegisters.clear();
+  loaded.clear();
+  bool isApart = crossesRows();
+  for (size_t t = 0; t < tensors.size(); ++t)
+    isApart |= lies[t] == Lie::Strided && isFar(t, lanes);
+  for (int64_t k = 0; hasStrides && k < (isApart ? lanes : 1); ++k) {
+    std::string own = index;
+    if (k > 0)
+      line("add.u64 ", own = newRegister(true), ", ", index, ", ",
+           std::to_string(k));
+    coordinates.push_back(coordinatesOf(own));
+  }
+  for (size_t t = 0; t < body.numOperands; ++t) {
+    const DType dtype = descOf(t).dtype;
+    loaded.push_back(load(t));
+    AICF_ASSIGN_OR_RETURN(Lanes all,
+                          convert(loaded.back(), dtype, wide(dtype)));
+    laneRegisters.push_back(std::move(all));
+  }
+  for (size_t p = 0; p < body.primitives.size(); ++p) {
+    const Primitive &primitive = body.primitives[p];
+    Lanes all;
+    if (!infoOf(primitive.kind).isSum()) {
+      AICF_ASSIGN_OR_RETURN(all, compute(p));
+    }
+    laneRegisters.push_back(std::move(all));
+    loaded.push_back(isCopy(primitive.kind)
+                         ? loaded[size_t(primitive.operands[0])]
+                         : Lanes());
+  }
+  for (size_t t = body.numOperands; t < tensors.size(); ++t) {
+    const DType dtype = descOf(t).dtype;
+    if (isSumOf(body, tensors[t]))
+      continue;
+    if (!loaded[tensors[t]].empty()) {
+      store(t, loaded[tensors[t]]);
+      continue;
+    }
+    AICF_ASSIGN_OR_RETURN(
+        Lanes all, convert(laneRegisters[tensors[t]], wide(dtype), dtype));
+    store(t, all);
+  }
+  return takeCode();
+}
+
+StatusOr<std::string> ElementWriter::storeOne(uint32_t value,
+                                              const std::string &sum,
+                                              const std::string &index,
+                                              const std::string &ofKernel) {
+  parameter = ofKernel;
+  const int64_t before = std::exchange(lanes, 1);
+  const auto tensor = size_t(
+      std::find(tensors.begin() + body.numOperands, tensors.end(), value) -
+      tensors.begin());
+  const DType dtype = descOf(tensor).dtype;
+  AICF_ASSIGN_OR_RETURN(Lanes narrow, convert({sum}, wide(dtype), dtype));
+  const std::string address = baseOf(tensor);
+  line("mad.lo.u64 ", address, ", ", index, ", ", std::to_string(sizeOf(dtype)),
+       ", ", address);
+  line("st.global", accessType(1, sizeOf(dtype)), " ", at(address, 0), ", ",
+       narrow[0]);
+  lanes = before;
+  return takeCode();
+}
+
+} // namespace aicf::cuda

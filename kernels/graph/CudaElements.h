@@ -1,0 +1,159 @@
+//===- CudaElements.h - the text of a graph for some elements ---*- C++ -*-===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A thread loads a vector of each operand, computes every primitive for each of
+// its elements, and stores a vector of each result: all loads stand before all
+// stores. Shapes and strides are numbers in the text, addresses are parameters.
+// Values are in the type that is computed in, f32 for 16-bit elements. Every
+// one is rounded to its type, as if it were stored: bits do not depend on what
+// is in one call. Sums are the caller's matter. Only moves: all that computes
+// is text of nvcc's (CudaScalars.h). Names of registers begin with %a, as none
+// of nvcc's does.
+//===----------------------------------------------------------------------===//
+#ifndef AICF_KERNELS_GRAPH_CUDAELEMENTS_H
+#define AICF_KERNELS_GRAPH_CUDAELEMENTS_H
+
+#include "aicf/Status.h"
+#include "aicf/TensorDesc.h"
+#include "kernels/graph/SumsParams.h"
+#include "lib/Base/Walk.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace aicf {
+struct Body;
+struct Primitive;
+} // namespace aicf
+
+namespace aicf::cuda {
+
+class ElementWriter {
+public:
+  /// `values` as graphTensors() gives them; both must outlive this.
+  ElementWriter(const Body &body, Span<const TensorView> values);
+
+  using Lanes = std::vector<std::string>; ///< a register for each element
+
+  /// Elements of each value but the sums.
+  int64_t numElements() const { return elements; }
+  /// The addresses in the order of the parameter: of operands, then of results.
+  std::vector<uint64_t> addresses() const;
+
+  /// Elements that a thread has side by side: the most, up to 8, that every
+  /// tensor can be accessed in as a vector.
+  int64_t widestVector() const;
+  void setLanes(int64_t count) { lanes = count; }
+
+  /// Text that computes the elements from number `index`, a register of 64
+  /// bits, on: a multiple of the lanes. `parameter` is that of the kernel,
+  /// which begins with the addresses.
+  /// Errors: NotImplemented for a primitive without a function of scalars.
+  StatusOr<std::string> elementsFrom(const std::string &index,
+                                     const std::string &parameter);
+  /// After elementsFrom(): the elements of a value, as they are computed with.
+  const Lanes &lanesOf(uint32_t value) const { return laneRegisters[value]; }
+  /// Text that stores `sum`, a register of what is computed in, as element
+  /// `index` of the result `value`, which is dense.
+  StatusOr<std::string> storeOne(uint32_t value, const std::string &sum,
+                                 const std::string &index,
+                                 const std::string &parameter);
+
+  std::string newRegister(bool is64Bits) {
+    return is64Bits ? "%ax" + std::to_string(num64++)
+                    : "%aw" + std::to_string(num32++);
+  }
+  /// The declarations of all registers so far.
+  std::string registers() const;
+  /// The functions that are called, for ScalarText::define().
+  const std::set<std::string> &functions() const { return called; }
+
+private:
+  /// How a tensor lies.
+  enum class Lie { Dense, OneElement, Strided };
+  static Lie lieOf(const TensorDesc &desc);
+  const TensorDesc &descOf(size_t tensor) const {
+    return values[tensors[tensor]].desc;
+  }
+
+  template <typename... Args> void line(const Args &...args) {
+    ((code += args), ...);
+    code += ";\n";
+  }
+  static std::string at(const std::string &address, int64_t bytes) {
+    return "[" + address + "+" + std::to_string(bytes) + "]";
+  }
+  std::string takeCode() { return std::exchange(code, std::string()); }
+
+  //===--- Where elements lie ---------------------------------------------===//
+
+  bool fits(int64_t lanes) const;
+  bool isVector(size_t tensor) const {
+    return lies[tensor] == Lie::Dense ||
+           (lies[tensor] == Lie::Strided && stepOf(tensor) == 1);
+  }
+  bool isFar(size_t tensor, int64_t count) const;
+  bool isVectorOf(size_t tensor, int64_t count, uint64_t mostBytes) const;
+  /// True if the elements of a thread may lie in different rows.
+  bool crossesRows() const {
+    return hasStrides && walks.dims[walks.rank - 1] % lanes != 0;
+  }
+  // Of a strided tensor.
+  size_t walkOf(size_t tensor) const {
+    return size_t(
+        std::count(lies.begin(), lies.begin() + int64_t(tensor), Lie::Strided));
+  }
+  /// Elements from one lane to the next.
+  int64_t stepOf(size_t tensor) const {
+    return lies[tensor] == Lie::Dense        ? 1
+           : lies[tensor] == Lie::OneElement ? 0
+                                             : walks.step(walkOf(tensor));
+  }
+  std::vector<std::string> coordinatesOf(const std::string &index);
+  std::string baseOf(size_t tensor);
+  std::string addressOf(size_t tensor, size_t lane = 0);
+  std::vector<std::string> placesOf(size_t tensor);
+
+  //===--- Values ---------------------------------------------------------===//
+
+  Lanes load(size_t tensor);
+  void store(size_t tensor, const Lanes &lanes);
+  Lanes unpacked(const Lanes &words, size_t size, size_t count);
+  Lanes packed(const Lanes &lanes, size_t size);
+  StatusOr<std::string> call(const std::string &function,
+                             const Lanes &arguments, bool returns64Bits);
+  StatusOr<Lanes> each(const std::string &function,
+                       const std::vector<Lanes> &arguments, DType result);
+  StatusOr<Lanes> convert(const Lanes &lanes, DType from, DType to);
+  StatusOr<Lanes> compute(size_t primitive);
+  Lanes fieldsOf(const Primitive &primitive);
+
+  const Body &body;
+  Span<const TensorView> values;
+  std::vector<uint32_t> tensors; ///< values: operands, then results
+  std::vector<Lie> lies;         ///< of each tensor
+  int64_t elements = 0, lanes = 1;
+  bool hasStrides = false;
+  Walks<kMaxGraphTensors> walks; ///< of the strided tensors, in order
+
+  std::string code, parameter;
+  size_t num32 = 0, num64 = 0, numScopes = 0, numLines = 0;
+  std::string first; ///< of the thread's elements, 64 bits
+  /// Where each lane that has its own coordinates is, 64 bits each.
+  std::vector<std::vector<std::string>> coordinates;
+  std::vector<Lanes> laneRegisters; ///< of each value
+  // As they were loaded, of operands and copies of them: NaNs stay what they
+  // are.
+  std::vector<Lanes> loaded;
+  std::set<std::string> called;
+};
+
+} // namespace aicf::cuda
+
+#endif // AICF_KERNELS_GRAPH_CUDAELEMENTS_H

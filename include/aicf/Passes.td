@@ -547,8 +547,10 @@ def MaterializeViews
     A view launches nothing: a kernel reads it where its base lies. The record of each family
     says for which operands its kernels can do so (`strided` in KernelFamily.td). If the target
     has no kernel that takes a view, or none for the address where the view begins, this pass
-    adds a `copy` that makes it dense. Calls that read the same view share the copy. A remark
-    says which call asked for it. Equal views become one, and so do copies of them. With
+    adds a `copy` that makes it dense. Calls that read the same view share the copy. So do four or
+    more views that each show one index of a dimension of an argument, if they are at least half
+    of its indices: the copy has that dimension in front, and each of them is a part of it. A
+    remark says which call asked for it. Equal views become one, and so do copies of them. With
     `every`, the pass copies each view that is not copied anyway. This is slower and gives the
     same values.
 

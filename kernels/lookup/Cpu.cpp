@@ -45,18 +45,20 @@ template <typename T> void pickBwd(PickBwdArgs call) {
 }
 
 template <typename T> void embedding(EmbeddingArgs call) {
-  const Indices index(call.index());
+  const StridedIndices index(call.index());
   const T *table = call.table().dense<T>();
-  T *y = call.y().dense<T>();
+  T *y = call.y().strided<T>();
+  const Walk yRows = rowsOf(call.y().desc);
   int64_t rows = call.table().desc.dims[0], width = call.table().desc.dims[1];
   parallelFor(call.index().elements(), 16384 / width + 1, call->numThreads,
               call.y().elements(), [&](int64_t begin, int64_t end) {
                 for (int64_t i = begin; i < end; ++i) {
                   int64_t row = index[i];
+                  T *to = y + yRows.at(i);
                   if (row < 0 || row >= rows)
-                    std::fill_n(y + i * width, width, notANumber<T>());
+                    std::fill_n(to, width, notANumber<T>());
                   else
-                    std::memcpy(y + i * width, table + row * width,
+                    std::memcpy(to, table + row * width,
                                 size_t(width) * sizeof(T));
                 }
               });
@@ -95,7 +97,8 @@ constexpr int64_t kColumns = 256;
 template <typename T> void embeddingBwd(EmbeddingBwdArgs call) {
   using C = Compute<T>;
   const Indices index(call.index());
-  const T *dy = call.dy().dense<T>();
+  const T *dy = call.dy().strided<T>();
+  const Walk dyRows = rowsOf(call.dy().desc);
   T *dtable = call.dtable().dense<T>();
   int64_t count = call.index().elements(), width = call.dy().desc.width();
   int64_t rows = call.attrs().rows, padding = call.attrs().padding;
@@ -103,8 +106,9 @@ template <typename T> void embeddingBwd(EmbeddingBwdArgs call) {
   auto addUp = [&](int64_t row, int64_t first, int64_t last) {
     C sums[kColumns] = {};
     auto add = [&](int64_t i) {
+      const T *from = dy + dyRows.at(i);
       for (int64_t j = first; j < last; ++j)
-        sums[j - first] += C(dy[i * width + j]);
+        sums[j - first] += C(from[j]);
     };
     if (row != padding && sorted.begin) {
       for (int64_t k = sorted.begin[row]; k < sorted.begin[row + 1]; ++k)

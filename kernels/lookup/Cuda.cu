@@ -45,18 +45,29 @@ __global__ void pickBwdKernel(const __grid_constant__ LookupParams p) {
   });
 }
 
+struct EmbeddingParams {
+  const void *table;
+  StridedIndices index;
+  void *y;
+  Walk yRows;
+  int64_t count; ///< vectors of y
+  int64_t rows;  ///< of the table
+  int64_t width; ///< vectors of a row
+};
+
 template <typename T, int V>
-__global__ void embeddingKernel(const __grid_constant__ LookupParams p) {
+__global__ void embeddingKernel(const __grid_constant__ EmbeddingParams p) {
   gridStride(p.count, [&](int64_t i) {
-    int64_t row = p.index[i / p.width];
+    const int64_t at = i / p.width, column = i - at * p.width;
+    const int64_t row = p.index[at];
     Vec<T, V> v;
     if (row < 0 || row >= p.rows)
       for (int k = 0; k < V; ++k)
         v.at[k] = notANumber<T>();
     else
-      v = loadVec<T, V>(static_cast<const T *>(p.from),
-                        row * p.width + i % p.width);
-    storeVec<T, V>(static_cast<T *>(p.to), i, v);
+      v = loadVec<T, V>(static_cast<const T *>(p.table),
+                        row * p.width + column);
+    storeVec<T, V>(static_cast<T *>(p.y) + p.yRows.at(at), column, v);
   });
 }
 
@@ -76,13 +87,17 @@ LaunchPlan pickBwd(PickBwdArgs call, const DeviceLimits &limits) {
   return {plan(pickBwdKernel<T>, gridFor(p.count, limits), kBlock, p)};
 }
 
-/// 16 bytes of T where all rows are made of them and lie so, else 1 element.
+/// 16 bytes of T where all rows are made of them and lie so, those of `rows` too,
+/// else 1 element.
 template <typename T>
-int vectorFor(int64_t width, std::initializer_list<const void *> pointers) {
+int vectorFor(int64_t width, std::initializer_list<const void *> pointers,
+              const Walk &rows) {
   constexpr int kWidth = 16 / sizeof(T);
   bool fits = width % kWidth == 0;
   for (const void *at : pointers)
     fits &= reinterpret_cast<uintptr_t>(at) % 16 == 0;
+  for (int d = 0; d < rows.rank; ++d)
+    fits &= rows.dims[d] == 1 || rows.strides[d] % kWidth == 0;
   return fits ? kWidth : 1;
 }
 
@@ -90,16 +105,23 @@ template <typename T>
 LaunchPlan embedding(EmbeddingArgs call, const DeviceLimits &limits) {
   constexpr int kWidth = 16 / sizeof(T);
   int64_t width = call.table().desc.dims[1];
-  int v = vectorFor<T>(width, {call.table().dense(), call.y().dense()});
-  LookupParams p{call.table().dense(), Indices(call.index()),
-                 call.y().dense(),     call.y().elements() / v,
-                 call.table().desc.dims[0], width / v};
+  const Walk yRows = rowsOf(call.y().desc);
+  int v = vectorFor<T>(width, {call.table().dense(), call.y().start()}, yRows);
+  EmbeddingParams p{call.table().dense(),
+                    StridedIndices(call.index()),
+                    call.y().start(),
+                    yRows,
+                    call.y().elements() / v,
+                    call.table().desc.dims[0],
+                    width / v};
   auto kernel = v == 1 ? embeddingKernel<T, 1> : embeddingKernel<T, kWidth>;
   return {plan(kernel, gridFor(p.count, limits), kBlock, p)};
 }
 
+/// The indices are dense: each block looks at all of them.
 struct EmbeddingBwdParams {
   const void *dy;
+  Walk dyRows;
   Indices index;
   void *dtable;
   int32_t *list; ///< the workspace: room for the positions of all rows of dy, or null
@@ -263,7 +285,7 @@ __global__ void __launch_bounds__(kBlock, kBwdBlocks)
           isThere[u] = left != 0 && column < p.width;
           left &= left - 1;
           if (isThere[u])
-            v[u] = loadVec<T, V>(dy, from * p.width + column);
+            v[u] = loadVec<T, V>(dy + p.dyRows.at(from), column);
         }
 #pragma unroll
         for (int u = 0; u < kAtOnce; ++u)
@@ -287,11 +309,14 @@ template <typename T>
 LaunchPlan embeddingBwd(EmbeddingBwdArgs call, const DeviceLimits &limits) {
   constexpr int kWidth = 16 / sizeof(T);
   int64_t width = call.dy().desc.width(), count = call.index().elements();
-  int v = vectorFor<T>(width, {call.dy().dense(), call.dtable().dense()});
+  const Walk dyRows = rowsOf(call.dy().desc);
+  int v =
+      vectorFor<T>(width, {call.dy().start(), call.dtable().dense()}, dyRows);
   const TensorView &workspace = call->workspace;
   bool hasRoom = workspace.start() && count <= INT32_MAX &&
                  int64_t(workspace.desc.spanBytes() / 4) >= count;
-  EmbeddingBwdParams p{call.dy().dense(),
+  EmbeddingBwdParams p{call.dy().start(),
+                       dyRows,
                        Indices(call.index()),
                        call.dtable().dense(),
                        hasRoom ? workspace.dense<int32_t>() : nullptr,

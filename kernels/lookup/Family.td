@@ -121,27 +121,33 @@ def AICF_EmbeddingBwdOp : AICF_Lookup<EmbeddingBwdPrimitive>;
 // Kernels
 //===----------------------------------------------------------------------===//
 
-multiclass Lookup<Primitive kind, string function> {
+multiclass Lookup<Primitive kind, string function, list<Strided> views = []> {
   def Cpu : KernelFamily<"lookup", CPU> {
     let kinds = [kind];
     let variants = EveryFloat.each;
     let kernel = function;
+    let strided = views;
   }
   def Cuda : KernelFamily<"lookup", CUDA> {
     let kinds = [kind];
     let variants = EveryFloat.each;
     let kernel = function;
+    let strided = views;
   }
 }
 defm Pick : Lookup<PickPrimitive, "pick<$T>">;
 defm PickBwd : Lookup<PickBwdPrimitive, "pickBwd<$T>">;
-defm Embedding : Lookup<EmbeddingPrimitive, "embedding<$T>">;
+/// Indices may be a column of a matrix, and rows a part of a concat.
+defm Embedding : Lookup<EmbeddingPrimitive, "embedding<$T>",
+                        [Strided<EmbeddingPrimitive, "index", AnyStrides>,
+                         Strided<EmbeddingPrimitive, "y", RowsAnywhere>]>;
 
 /// The workspace holds the positions of dy's rows, sorted by the index of each row.
 class EmbeddingBwd<Device device> : KernelFamily<"lookup", device> {
   let kinds = [EmbeddingBwdPrimitive];
   let variants = EveryFloat.each;
   let kernel = "embeddingBwd<$T>";
+  let strided = [Strided<EmbeddingBwdPrimitive, "dy", RowsAnywhere>];
   let workspaceCap = "kSortedRowsBytes";
 }
 def EmbeddingBwdCpu : EmbeddingBwd<CPU> {

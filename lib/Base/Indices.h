@@ -12,6 +12,7 @@
 
 #include "aicf/TensorDesc.h"
 #include "lib/Base/HostDevice.h"
+#include "lib/Base/Walk.h"
 
 namespace aicf {
 
@@ -27,6 +28,21 @@ struct Indices {
   AICF_HOST_DEVICE int64_t operator[](int64_t i) const {
     return isWide ? static_cast<const int64_t *>(start)[i]
                   : int64_t(static_cast<const int32_t *>(start)[i]);
+  }
+};
+
+/// The same of a tensor that lies anywhere.
+struct StridedIndices {
+  Indices memory;
+  Walk walk;
+
+  StridedIndices() = default;
+  explicit StridedIndices(const TensorView &tensor) : walk(tensor.desc) {
+    memory.start = tensor.start();
+    memory.isWide = tensor.desc.dtype == DType::I64;
+  }
+  AICF_HOST_DEVICE int64_t operator[](int64_t i) const {
+    return memory[walk.at(i)];
   }
 };
 

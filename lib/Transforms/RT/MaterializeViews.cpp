@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 // Asks the kernel table about each call that reads views: of each of them alone
 // first, as if the other operands were dense, then of all that are left
-// together. What nothing takes becomes a copy.
+// together. What nothing takes becomes a copy. Views that show one index each of
+// an argument of the entry share a copy.
 //===----------------------------------------------------------------------===//
 
+#include "lib/Base/Views.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
@@ -40,6 +42,7 @@ private:
   bool mergeCopy(CallOp call);
   void copyOperands(CallOp call);
   Value copyOf(Value view, CallOp reader);
+  bool copyTogether(ViewOp view, CallOp reader);
 
   func::FuncOp func;
   KernelChooser chooser;
@@ -81,12 +84,75 @@ void ViewMaterializer::mergeEqualViews() {
   }
 }
 
+namespace {
+/// One index of a dimension of a dense tensor, with the others as they are.
+struct IndexOf {
+  size_t dimension;
+  int64_t index;
+};
+} // namespace
+
+static std::optional<IndexOf> indexShownBy(ViewOp view) {
+  const TensorDesc base = toTensorDesc(view.getBase().getType());
+  const TensorDesc seen = toTensorDesc(view.getType());
+  for (size_t d = 0; base.isDense() && d < base.rank; ++d) {
+    bool isRest = seen.rank + 1 == base.rank;
+    for (size_t i = 0; isRest && i < seen.rank; ++i) {
+      size_t same = i < d ? i : i + 1;
+      isRest = seen.dims[i] == base.dims[same] &&
+               seen.stride(i) == base.stride(same);
+    }
+    if (isRest && view.getOffset() % base.stride(d) == 0 &&
+        view.getOffset() / base.stride(d) < base.dims[d])
+      return IndexOf{d, view.getOffset() / base.stride(d)};
+  }
+  return std::nullopt;
+}
+
+/// Where several views show an index each of one dimension of an argument, copies
+/// the argument with that dimension in front. Then they are dense, one behind the
+/// other.
+bool ViewMaterializer::copyTogether(ViewOp view, CallOp reader) {
+  constexpr int64_t kLeastViews = 4;
+  auto shown = indexShownBy(view);
+  if (every || !shown || !isa<BlockArgument>(view.getBase()))
+    return false;
+  SmallVector<std::pair<ViewOp, int64_t>> alike;
+  forEachView(view.getBase(), [&](ViewOp other) {
+    auto index = indexShownBy(other);
+    if (index && index->dimension == shown->dimension &&
+        other.getType() == view.getType() && !copies.lookup(other))
+      alike.push_back({other, index->index});
+  });
+  const TensorDesc base = toTensorDesc(view.getBase().getType());
+  const auto count = int64_t(alike.size());
+  if (count < kLeastViews || 2 * count < base.dims[shown->dimension])
+    return false;
+  SmallVector<int64_t> order;
+  for (int64_t d = 0; d < base.rank; ++d)
+    order.insert(d == int64_t(shown->dimension) ? order.begin() : order.end(), d);
+  const ViewDesc turned = transposed({base}, {order.data(), order.size()});
+  OpBuilder builder(reader);
+  Value whole = ViewOp::create(builder, view.getLoc(),
+                               toTensorType(builder.getContext(), turned.desc),
+                               view.getBase(), int64_t(0));
+  Value copy = copyOfView(builder, view.getLoc(), whole);
+  Type part = withLayout(cast<RankedTensorType>(view.getType()),
+                         aicf::Layout::Dense);
+  const int64_t elements = toTensorDesc(part).elements();
+  for (auto [other, index] : alike)
+    copies[other] = ViewOp::create(builder, other.getLoc(), part, copy,
+                                   index * elements);
+  return true;
+}
+
 Value ViewMaterializer::copyOf(Value view, CallOp reader) {
-  Value &copy = copies[view];
-  if (copy)
+  if (Value copy = copies.lookup(view))
     return copy;
   OpBuilder builder(reader);
-  copy = copyOfView(builder, view.getLoc(), view);
+  if (!copyTogether(viewOf(view), reader))
+    copies[view] = copyOfView(builder, view.getLoc(), view);
+  Value copy = copies[view];
   ++numCopies;
   if (auto remark = remark::missed(
           reader.getLoc(), remarkOf("MaterializeViews", func.getSymName())))

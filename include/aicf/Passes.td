@@ -681,6 +681,41 @@ def FuseCalls : Pass<"aicf-rt-fuse-calls", "::mlir::func::FuncOp"> {
   ];
 }
 
+def FoldReshapes : Pass<"aicf-rt-fold-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "let elementwise calls and sums take the shape of what they read";
+  let description = [{
+    A view that only has another shape launches nothing. But calls of different shapes do not
+    become one call. An elementwise call may have any shape of as many elements. A sum may have
+    each shape in which the elements of a sum stand together. This pass gives such a call the
+    shape of the elementwise call whose result it reads. The other operands become views of that
+    shape, and so does the result for whoever reads it. Values do not change, and neither does
+    the order in which a sum is added.
+
+    A call stays as it is in these cases:
+
+    - No strides show one of its other operands in that shape.
+    - The elements of a sum, or of an operand that is repeated, do not stand together there.
+    - Its result would get another shape, and it is returned or becomes a part of a concat.
+    - It is a copy, names a kernel, or would have none.
+
+    The pass refuses only an unknown target.
+
+    ```mlir
+    %e = aicf_rt.call exp(%x) : (tensor<4x8x2xf32>) -> tensor<4x8x2xf32>
+    %r = aicf_rt.view %e[0] : tensor<4x8x2xf32> to tensor<32x2xf32>
+    %s = aicf_rt.call reduce_sum(%r) : (tensor<32x2xf32>) -> tensor<2xf32>
+    // becomes
+    %e = aicf_rt.call exp(%x) : (tensor<4x8x2xf32>) -> tensor<4x8x2xf32>
+    %s = aicf_rt.call reduce_sum(%e) {axis = 1} : (tensor<4x8x2xf32>) -> tensor<2xf32>
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "aicf::DeviceKind",
+           "aicf::DeviceKind::CPU", "device that the plan is for",
+           "aicf::targetValues()">
+  ];
+}
+
 def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
   let summary = "merge elementwise calls that read one tensor, or each other's results";
   let description = [{

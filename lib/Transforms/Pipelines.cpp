@@ -99,6 +99,9 @@ static void buildFusePhase(OpPassManager &pm,
     PadTensorsOptions pads;
     pads.target = options.target;
     pm.addPass(createPadTensors(pads));
+    FoldReshapesOptions folds;
+    folds.target = options.target;
+    pm.addNestedPass<func::FuncOp>(createFoldReshapes(folds));
     FuseCallsOptions calls;
     calls.target = options.target;
     pm.addNestedPass<func::FuncOp>(createFuseCalls(calls));

@@ -697,6 +697,7 @@ def FoldReshapes : Pass<"aicf-rt-fold-reshapes", "::mlir::func::FuncOp"> {
     - The elements of a sum, or of an operand that is repeated, do not stand together there.
     - Its result would get another shape, and it is returned or becomes a part of a concat.
     - It is a copy, names a kernel, or would have none.
+    - A result that would get another shape is padded.
 
     The pass refuses only an unknown target.
 

@@ -53,7 +53,9 @@ inline std::optional<ReductionPlan> sumsPlan(const Body &body,
   return plan;
 }
 inline bool sumsGoTogether(const GraphView<rules::Call> &c) {
-  return sumsPlan(c.body(), c.values()).has_value();
+  const std::optional<ReductionPlan> plan = sumsPlan(c.body(), c.values());
+  // A kernel counts the elements of a sum in 32 bits, and some beyond the last.
+  return plan && plan->size <= INT64_C(0xffff0000);
 }
 inline uint64_t sumsOfGraphWorkspace(const GraphView<rules::Call> &c) {
   const ReductionPlan plan = *sumsPlan(c.body(), c.values());

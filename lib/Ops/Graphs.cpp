@@ -69,6 +69,7 @@ OpKind elementwiseKind(OpKind kind) {
 bool isSumOf(const Body &body, uint32_t value) {
   // Each primitive of a graph makes one value.
   return value >= body.numOperands &&
+         value - body.numOperands < body.primitives.size() &&
          infoOf(body.primitives[value - body.numOperands].kind).isSum();
 }
 

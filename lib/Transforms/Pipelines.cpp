@@ -99,9 +99,6 @@ static void buildFusePhase(OpPassManager &pm,
     PadTensorsOptions pads;
     pads.target = options.target;
     pm.addPass(createPadTensors(pads));
-    FoldReshapesOptions folds;
-    folds.target = options.target;
-    pm.addNestedPass<func::FuncOp>(createFoldReshapes(folds));
     FuseCallsOptions calls;
     calls.target = options.target;
     pm.addNestedPass<func::FuncOp>(createFuseCalls(calls));
@@ -109,6 +106,9 @@ static void buildFusePhase(OpPassManager &pm,
     batches.target = options.target;
     batches.maxGroups = options.maxGroups;
     pm.addNestedPass<func::FuncOp>(createBatchCalls(batches));
+    FoldReshapesOptions folds; // behind the patterns, which no reshape may part
+    folds.target = options.target;
+    pm.addNestedPass<func::FuncOp>(createFoldReshapes(folds));
     FusePointwiseOptions pointwise;
     pointwise.target = options.target;
     pm.addNestedPass<func::FuncOp>(createFusePointwise(pointwise));

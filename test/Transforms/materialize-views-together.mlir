@@ -83,3 +83,25 @@ func.func @made(%x: tensor<8x4xf32> {aicf.role = "input", aicf.name = "x"})
   %d = aicf_rt.call relu(%v3) : (tensor<8xf32, #aicf_rt.strided<[4]>>) -> tensor<8xf32>
   return %a : tensor<8xf32>
 }
+
+// -----
+
+// Tests a copy that the step asks for, of which a view is read: it stays.
+// CHECK-LABEL: func.func @copied
+// CHECK: aicf_rt.call copy(%{{.*}}) : (tensor<4x8xf32, #aicf_rt.strided<[1, 4]>>)
+// CHECK: %[[K:.*]] = aicf_rt.call copy(%{{.*}}) : (tensor<8xf32, #aicf_rt.strided<[4]>>)
+// CHECK: aicf_rt.view %[[K]][4] : tensor<8xf32> to tensor<4xf32>
+func.func @copied(%x: tensor<8x4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "d"}) {
+  %v0 = aicf_rt.view %x[0] : tensor<8x4xf32> to tensor<8xf32, #aicf_rt.strided<[4]>>
+  %v1 = aicf_rt.view %x[1] : tensor<8x4xf32> to tensor<8xf32, #aicf_rt.strided<[4]>>
+  %v2 = aicf_rt.view %x[2] : tensor<8x4xf32> to tensor<8xf32, #aicf_rt.strided<[4]>>
+  %v3 = aicf_rt.view %x[3] : tensor<8x4xf32> to tensor<8xf32, #aicf_rt.strided<[4]>>
+  %a = aicf_rt.call relu(%v0) : (tensor<8xf32, #aicf_rt.strided<[4]>>) -> tensor<8xf32>
+  %b = aicf_rt.call relu(%v1) : (tensor<8xf32, #aicf_rt.strided<[4]>>) -> tensor<8xf32>
+  %c = aicf_rt.call relu(%v2) : (tensor<8xf32, #aicf_rt.strided<[4]>>) -> tensor<8xf32>
+  %k = aicf_rt.call copy(%v3) : (tensor<8xf32, #aicf_rt.strided<[4]>>) -> tensor<8xf32>
+  %w = aicf_rt.view %k[4] : tensor<8xf32> to tensor<4xf32>
+  %d = aicf_rt.call relu(%w) : (tensor<4xf32>) -> tensor<4xf32>
+  return %d : tensor<4xf32>
+}

@@ -106,6 +106,18 @@ void aicf::rt::forEachView(Value value, function_ref<void(ViewOp)> visit) {
       visit(view);
 }
 
+void aicf::rt::mergeEqualViews(Block &block) {
+  llvm::DenseMap<std::tuple<Value, int64_t, Type>, ViewOp> known;
+  for (auto view : llvm::make_early_inc_range(block.getOps<ViewOp>())) {
+    auto [it, isFresh] = known.try_emplace(
+        {view.getBase(), view.getOffset(), view.getType()}, view);
+    if (isFresh)
+      continue;
+    view.replaceAllUsesWith(it->second.getView());
+    view.erase();
+  }
+}
+
 void aicf::rt::eraseUnreadViews(Block &block) {
   for (auto view : llvm::make_early_inc_range(block.getOps<ViewOp>()))
     if (view.use_empty())

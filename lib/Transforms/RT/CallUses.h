@@ -51,6 +51,8 @@ int64_t byteOffsetOf(Value value);
 /// Calls `visit` for each view of `value`.
 void forEachView(Value value, function_ref<void(ViewOp)> visit);
 
+/// Leaves one view of each place of a base in `block`.
+void mergeEqualViews(Block &block);
 /// Erases the views in `block` that nobody reads.
 void eraseUnreadViews(Block &block);
 

@@ -22,6 +22,8 @@
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/Remarks.h"
 
+#include "llvm/ADT/SmallBitVector.h"
+
 #include <numeric>
 
 namespace aicf {
@@ -55,27 +57,35 @@ static std::optional<int64_t> dimensionOf(ArrayRef<int64_t> shape, int64_t size,
   return std::nullopt;
 }
 
-/// A call of one primitive that computes the same in another shape, but for
-/// copies, which may move tiles.
+/// A call of elementwise primitives and sums: it computes the same in another shape.
 static bool isOfAnyShape(CallOp call) {
-  const Body &body = call.getCode();
-  const OpKind kind = body.primitives.front().kind;
-  return call.getKid().empty() && body.primitives.size() == 1 &&
-         !isCopy(kind) && (mayBeInGraph(kind) || infoOf(kind).isSum());
-}
-static bool isElementwise(CallOp call) {
   return call.getKid().empty() &&
          llvm::all_of(call.getCode().primitives, [](const Primitive &p) {
-           return mayBeInGraph(p.kind);
+           return mayBeInGraph(p.kind) || infoOf(p.kind).isSum();
          });
+}
+/// A copy may move tiles.
+static bool isOnlyCopy(CallOp call) {
+  const Body &body = call.getCode();
+  return body.primitives.size() == 1 && isCopy(body.primitives.front().kind);
+}
+
+/// The operands of a call that a primitive of it repeats: they have one dimension.
+static llvm::SmallBitVector repeatedOperands(CallOp call) {
+  llvm::SmallBitVector repeated(call.getArgs().size());
+  for (const Primitive &primitive : call.getCode().primitives)
+    if (const SpreadInfo *spread = spreadOf(primitive.kind))
+      repeated.set(size_t(primitive.operands[spread->operand]));
+  return repeated;
 }
 
 namespace {
-/// One call in another shape.
+/// One call of elementwise primitives and sums in another shape.
 class Reshaping {
 public:
-  Reshaping(CallOp call, ArrayRef<int64_t> shape)
-      : call(call), shape(shape), body(call.getCode()) {}
+  /// `before` is the shape of all of its values but sums.
+  Reshaping(CallOp call, ArrayRef<int64_t> before, ArrayRef<int64_t> shape)
+      : call(call), before(before), shape(shape), body(call.getCode()) {}
 
   /// Returns false where the call cannot have that shape.
   bool plan();
@@ -84,31 +94,25 @@ public:
 
 private:
   bool planOperands();
-  bool planAxis();
-  int64_t axisOf(const Primitive &primitive) const;
+  bool planPrimitives();
+  std::optional<int64_t> planSum(int64_t size, int64_t inner, Shape &left) const;
   bool mayChangeType(Value result) const;
 
   CallOp call;
-  ArrayRef<int64_t> shape;
+  ArrayRef<int64_t> before, shape;
   Body body;
-  SmallVector<ViewDesc> operands; ///< where they lie in their bases
-  Shape resultShape;
+  SmallVector<ViewDesc> operands;  ///< where they lie in their bases
+  SmallVector<Shape> resultShapes; ///< in the order of the results
 };
 } // namespace
 
-/// The field `axis` of a sum, or of a primitive that repeats an operand.
-int64_t Reshaping::axisOf(const Primitive &primitive) const {
-  return std::get<int64_t>(
-      decodeField(infoOf(primitive.kind).fields[0], primitive.attrs));
-}
-
 bool Reshaping::planOperands() {
-  const SpreadInfo *spread = spreadOf(body.primitives.front().kind);
+  const llvm::SmallBitVector repeated = repeatedOperands(call);
   for (auto [i, operand] : llvm::enumerate(call.getArgs())) {
     ViewOp view = viewOf(operand);
     ViewDesc seen{toTensorDesc(operand.getType()),
                   view ? view.getOffset() : int64_t(0)};
-    if (spread && i == spread->operand) {
+    if (repeated[i]) {
       operands.push_back(seen);
       continue;
     }
@@ -122,52 +126,70 @@ bool Reshaping::planOperands() {
   return true;
 }
 
-/// Finds the dimension that the field `axis` means in the new shape.
-bool Reshaping::planAxis() {
-  Primitive &primitive = body.primitives.front();
-  const OpInfo &info = infoOf(primitive.kind);
-  const SpreadInfo *spread = spreadOf(primitive.kind);
-  resultShape.assign(shape.begin(), shape.end());
-  if (!info.isSum() && !spread)
-    return true;
-  const Shape before = shapeOf(call.getArgs()[0]);
-  int64_t axis = axisOf(primitive);
-  axis = axis < 0 ? int64_t(before.size()) - 1 : axis;
-  const int64_t inner =
-      product(ArrayRef<int64_t>(before).drop_front(size_t(axis) + 1));
-  int64_t size = before[size_t(axis)];
-  if (info.isSum())
-    size = product(before) / product(shapeOf(call.getResult(0)));
-  std::optional<int64_t> found = dimensionOf(shape, size, inner);
-  if (info.isSum() && found) {
-    resultShape.erase(resultShape.begin() + *found);
-  } else if (info.isSum() && size * inner == product(shape)) {
-    // All that is in front of some dimension is summed.
-    size_t left = shape.size();
-    for (int64_t behind = 1; behind < inner && left > 0;)
-      behind *= shape[--left];
-    if (left == 0 || product(shape.drop_front(left)) != inner)
-      return false;
-    found = int64_t(left) - 1;
-    resultShape.erase(resultShape.begin(), resultShape.begin() + left);
+/// The field `axis` for sums of `size` elements with `inner` behind each, and the
+/// shape that is left of the new one.
+std::optional<int64_t> Reshaping::planSum(int64_t size, int64_t inner,
+                                          Shape &left) const {
+  left.assign(shape.begin(), shape.end());
+  if (auto axis = dimensionOf(shape, size, inner)) {
+    left.erase(left.begin() + *axis);
+    return axis;
   }
-  if (!found)
-    return false;
-  encodeField(info.fields[0], *found, primitive.attrs);
+  // All that is in front of some dimension is summed.
+  size_t first = shape.size();
+  while (first > 0 && product(shape.drop_front(first)) < inner)
+    --first;
+  if (size * inner != product(shape) || first == 0 ||
+      product(shape.drop_front(first)) != inner)
+    return std::nullopt;
+  left.erase(left.begin(), left.begin() + first);
+  return int64_t(first) - 1;
+}
+
+/// Finds what the fields `axis` mean in the new shape, and the shapes of results.
+bool Reshaping::planPrimitives() {
+  for (auto [p, primitive] : llvm::enumerate(body.primitives)) {
+    const OpInfo &info = infoOf(primitive.kind);
+    auto result = llvm::find(body.results, body.numOperands + uint32_t(p));
+    Shape left(shape);
+    if (info.isSum() || spreadOf(primitive.kind)) {
+      int64_t axis =
+          std::get<int64_t>(decodeField(info.fields[0], primitive.attrs));
+      axis = axis < 0 ? int64_t(before.size()) - 1 : axis;
+      const int64_t inner = product(before.drop_front(size_t(axis) + 1));
+      std::optional<int64_t> found;
+      if (info.isSum()) {
+        Value sums = call.getResult(result - body.results.begin());
+        found = planSum(product(before) / product(shapeOf(sums)), inner, left);
+      } else {
+        found = dimensionOf(shape, before[size_t(axis)], inner);
+      }
+      if (!found)
+        return false;
+      encodeField(info.fields[0], *found, primitive.attrs);
+    }
+    if (result != body.results.end())
+      resultShapes.push_back(left);
+  }
   return true;
 }
 
 /// True unless somebody wants the result in the very shape that it has.
 bool Reshaping::mayChangeType(Value result) const {
-  return !isReturned(result) && !anyRead(result, [](CallOp reader, unsigned) {
-    return reader.isOnly(OpKind::Concat);
-  });
+  return toTensorDesc(result.getType()).isDense() && !isReturned(result) &&
+         !joinOf(result) && !anyRead(result, [](CallOp reader, unsigned) {
+           return reader.isOnly(OpKind::Concat);
+         });
 }
 
 bool Reshaping::plan() {
-  return shape.size() <= kMaxRank && planOperands() && planAxis() &&
-         (resultShape == shapeOf(call.getResult(0)) ||
-          mayChangeType(call.getResult(0)));
+  if (shape.size() > kMaxRank || !planOperands() || !planPrimitives())
+    return false;
+  return llvm::all_of(llvm::zip_equal(call.getResults(), resultShapes),
+                      [&](auto both) {
+                        auto [result, left] = both;
+                        return left == shapeOf(result) || mayChangeType(result);
+                      });
 }
 
 CallOp Reshaping::create(OpBuilder &builder) {
@@ -181,9 +203,10 @@ CallOp Reshaping::create(OpBuilder &builder) {
             : ViewOp::create(builder, call.getLoc(), type, base, seen.offset)
                   .getView());
   }
-  auto type = cast<RankedTensorType>(call.getResult(0).getType());
-  return CallOp::create(builder, call.getLoc(),
-                        TypeRange(type.clone(resultShape)), values, body,
+  SmallVector<Type> types;
+  for (auto [result, left] : llvm::zip_equal(call.getResults(), resultShapes))
+    types.push_back(cast<RankedTensorType>(result.getType()).clone(left));
+  return CallOp::create(builder, call.getLoc(), types, values, body,
                         call.getVids());
 }
 
@@ -202,17 +225,24 @@ static void replaceResult(OpBuilder &builder, Value before, Value after) {
         builder, before.getLoc(), before.getType(), after, int64_t(0)));
 }
 
-/// The shape of the call that makes one of the operands, which `call` reads in
-/// another one.
-static std::optional<Shape> shapeToTake(CallOp call) {
-  const SpreadInfo *spread = spreadOf(call.getCode().primitives.front().kind);
+namespace {
+/// A shape that a call has, and the one that it should have.
+struct Shapes {
+  Shape before, after;
+};
+} // namespace
+
+/// That of the call that makes one of the operands, which `call` reads in another
+/// shape.
+static std::optional<Shapes> shapeToTake(CallOp call) {
+  const llvm::SmallBitVector repeated = repeatedOperands(call);
   for (auto [i, operand] : llvm::enumerate(call.getArgs())) {
     CallOp maker = makerOf(operand);
-    if (viewOf(operand) && !(spread && i == spread->operand) && maker &&
-        isWhole(operand) && isElementwise(maker) &&
+    if (!repeated[i] && viewOf(operand) && maker && isWhole(operand) &&
+        isOfAnyShape(maker) &&
         toTensorDesc(operand.getType()).isDense())
       if (Shape shape = shapeOf(baseOf(operand)); shape != shapeOf(operand))
-        return shape;
+        return Shapes{shapeOf(operand), shape};
   }
   return std::nullopt;
 }
@@ -231,17 +261,19 @@ struct FoldReshapes : aicf::impl::FoldReshapesBase<FoldReshapes> {
     KernelChooser chooser(func, target);
     int64_t numFolded = 0;
     for (auto call : llvm::make_early_inc_range(func.getOps<CallOp>()))
-      numFolded += isOfAnyShape(call) && fold(call, chooser);
+      numFolded += isOfAnyShape(call) && !isOnlyCopy(call) &&
+                   fold(call, chooser);
+    mergeEqualViews(func.front());
     eraseUnreadViews(func.front());
     remarkCounts(func, "FoldReshapes", {{"folded", numFolded}});
   }
 
 private:
   static bool fold(CallOp call, const KernelChooser &chooser) {
-    std::optional<Shape> shape = shapeToTake(call);
-    if (!shape)
+    std::optional<Shapes> shapes = shapeToTake(call);
+    if (!shapes)
       return false;
-    Reshaping reshaping(call, *shape);
+    Reshaping reshaping(call, shapes->before, shapes->after);
     if (!reshaping.plan())
       return false;
     OpBuilder builder(call);
@@ -251,7 +283,9 @@ private:
       moved.erase();
       return false;
     }
-    replaceResult(builder, call.getResult(0), moved.getResult(0));
+    for (auto [result, after] :
+         llvm::zip_equal(call.getResults(), moved.getResults()))
+      replaceResult(builder, result, after);
     call.erase();
     return true;
   }

@@ -38,7 +38,6 @@ public:
 private:
   bool hasKernel(CallOp call) const;
   bool hasKernelForView(CallOp call, unsigned operand) const;
-  void mergeEqualViews();
   bool mergeCopy(CallOp call);
   void copyOperands(CallOp call);
   Value copyOf(Value view, CallOp reader);
@@ -69,19 +68,6 @@ bool ViewMaterializer::hasKernelForView(CallOp call, unsigned operand) const {
   }
   return chooser.choose(
       *typedBodyOf(call.getBody(), types, call->getResultTypes()), {});
-}
-
-/// Leaves one view of each place of a base.
-void ViewMaterializer::mergeEqualViews() {
-  llvm::DenseMap<std::tuple<Value, int64_t, Type>, ViewOp> known;
-  for (auto view : llvm::make_early_inc_range(func.getOps<ViewOp>())) {
-    auto [it, isFresh] = known.try_emplace(
-        {view.getBase(), view.getOffset(), view.getType()}, view);
-    if (isFresh)
-      continue;
-    view.replaceAllUsesWith(it->second.getView());
-    view.erase();
-  }
 }
 
 namespace {
@@ -181,6 +167,8 @@ bool ViewMaterializer::mergeCopy(CallOp call) {
   if (!call.isOnly(OpKind::Copy) || isReturned(call.getResult(0)))
     return false;
   Value &copy = copies[call.getOperand(0)];
+  if (copy && viewOf(copy)) // of a copy of more, and the result may have views
+    return false;
   if (!copy)
     copy = call.getResult(0);
   if (copy == call.getResult(0))
@@ -196,7 +184,7 @@ bool ViewMaterializer::mergeCopy(CallOp call) {
 }
 
 void ViewMaterializer::run() {
-  mergeEqualViews();
+  mergeEqualViews(func.front());
   // A body without a pattern has no kernel, whatever it reads.
   for (auto call : llvm::make_early_inc_range(func.getOps<CallOp>()))
     if (llvm::any_of(call.getArgs(), isView) && call.getFacts().pattern &&

@@ -101,8 +101,10 @@ def test_both_devices_plans_train_alike(name, tmp_path):
 # strides say. The CPU computes patches where they belong and copies the class token there;
 # CUDA's product for them is another kernel, so a concat of two launches stays. The U-net
 # cuts into patches and back, twice each: two of these four are read where they lie, by ops
-# of two operands. It copies what it keeps beside what comes back.
-COPIES = {"mixer": 1, "vit": {"cpu": 2, "cuda": 1}, "unet": 3, "bilinear": 0}
+# of two operands. What it keeps beside what comes back is computed there on the CPU, and
+# copied behind CUDA's product with a relu.
+COPIES = {"mixer": 1, "vit": {"cpu": 2, "cuda": 1}, "unet": {"cpu": 2, "cuda": 3},
+          "bilinear": 0}
 # Gradients of q, k and v are one concat; the class token's goes among zeros.
 PADS = {"vit": 1}
 

@@ -1,0 +1,62 @@
+// Tests that calls of several primitives take the shape of what they read, too.
+
+// RUN: aicf-opt %s --aicf-rt-fold-reshapes=target=cuda --split-input-file | FileCheck %s
+
+// CHECK-LABEL: func.func @bias_gradient
+// CHECK: %[[E:.*]] = aicf_rt.call exp(
+// CHECK-NEXT: %[[S:.*]] = aicf_rt.view %{{.*}}[0] : tensor<6x8xf32> to tensor<2x3x8xf32>
+// CHECK-NEXT: %[[DX:.*]], %[[DB:.*]] = aicf_rt.call {
+// CHECK-NEXT: t0 = relu_bwd(%[[E]], %[[S]])
+// CHECK-NEXT: t1 = reduce_sum(t0) {axis = 1}
+// CHECK-NEXT: yield t0, t1
+// CHECK-NEXT: } : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> (tensor<2x3x8xf32>, tensor<8xf32>)
+// CHECK-NEXT: %[[V:.*]] = aicf_rt.view %[[DX]][0] : tensor<2x3x8xf32> to tensor<6x8xf32>
+// CHECK-NEXT: aicf_rt.call softmax(%[[V]])
+func.func @bias_gradient(%x: tensor<2x3x8xf32> {aicf.role = "input", aicf.name = "x"},
+                         %s: tensor<6x8xf32> {aicf.role = "input", aicf.name = "s"})
+    -> (tensor<6x8xf32> {aicf.name = "p"}, tensor<8xf32> {aicf.name = "db"}) {
+  %e = aicf_rt.call exp(%x) : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %v = aicf_rt.view %e[0] : tensor<2x3x8xf32> to tensor<6x8xf32>
+  %dx, %db = aicf_rt.call {
+    t0 = relu_bwd(%v, %s)
+    t1 = reduce_sum(t0)
+    yield t0, t1
+  } : (tensor<6x8xf32>, tensor<6x8xf32>) -> (tensor<6x8xf32>, tensor<8xf32>)
+  %p = aicf_rt.call softmax(%dx) : (tensor<6x8xf32>) -> tensor<6x8xf32>
+  return %p, %db : tensor<6x8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Tests a result that is padded: no other shape has its pads.
+// CHECK-LABEL: func.func @padded
+// CHECK: aicf_rt.call cast(%{{.*}}) : (tensor<6x5xf32>) -> tensor<6x5xbf16, #aicf_rt.padded>
+func.func @padded(%x: tensor<2x3x5xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<6x5xf32> {aicf.name = "y"}) {
+  %e = aicf_rt.call exp(%x) : (tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
+  %v = aicf_rt.view %e[0] : tensor<2x3x5xf32> to tensor<6x5xf32>
+  %c = aicf_rt.call cast(%v) : (tensor<6x5xf32>) -> tensor<6x5xbf16, #aicf_rt.padded>
+  %y = aicf_rt.call cast(%c) : (tensor<6x5xbf16, #aicf_rt.padded>) -> tensor<6x5xf32>
+  return %y : tensor<6x5xf32>
+}
+
+// -----
+
+// Tests two readers that come to the same view: there is one.
+// CHECK-LABEL: func.func @one_view
+// CHECK-COUNT-1: aicf_rt.view
+// CHECK-NOT: aicf_rt.view
+// CHECK: return
+func.func @one_view(%x: tensor<2x3xf32> {aicf.role = "input", aicf.name = "x"},
+                    %y: tensor<6xf32> {aicf.role = "input", aicf.name = "y"})
+    -> (tensor<2x3xf32> {aicf.name = "p"}, tensor<2x3xf32> {aicf.name = "q"}) {
+  %e = aicf_rt.call exp(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %v = aicf_rt.view %e[0] : tensor<2x3xf32> to tensor<6xf32>
+  %a = aicf_rt.call add(%v, %y) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  %b = aicf_rt.call mul(%v, %y) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  %w = aicf_rt.view %a[0] : tensor<6xf32> to tensor<2x3xf32>
+  %z = aicf_rt.view %b[0] : tensor<6xf32> to tensor<2x3xf32>
+  %p = aicf_rt.call softmax(%w) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %q = aicf_rt.call softmax(%z) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %p, %q : tensor<2x3xf32>, tensor<2x3xf32>
+}

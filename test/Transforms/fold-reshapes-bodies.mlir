@@ -60,3 +60,18 @@ func.func @one_view(%x: tensor<2x3xf32> {aicf.role = "input", aicf.name = "x"},
   %q = aicf_rt.call softmax(%z) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return %p, %q : tensor<2x3xf32>, tensor<2x3xf32>
 }
+
+// -----
+
+// Tests a part of a join: it lies in the memory of the whole in its shape.
+// CHECK-LABEL: func.func @part
+// CHECK: aicf_rt.call relu(%{{.*}}) : (tensor<6xf32>) -> tensor<6xf32>
+func.func @part(%x: tensor<2x3xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<12xf32> {aicf.name = "w"}) {
+  %e = aicf_rt.call exp(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %v = aicf_rt.view %e[0] : tensor<2x3xf32> to tensor<6xf32>
+  %r = aicf_rt.call relu(%v) : (tensor<6xf32>) -> tensor<6xf32>
+  %t = aicf_rt.call tanh(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %w = aicf_rt.join %r[0], %t[6] : tensor<6xf32>, tensor<2x3xf32> to tensor<12xf32>
+  return %w : tensor<12xf32>
+}

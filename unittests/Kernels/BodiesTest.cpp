@@ -387,6 +387,24 @@ TEST(Bodies, OfAGraphSumWhatGoesTogether) {
             nullptr);
 }
 
+/// A kernel counts the elements of a sum in 32 bits.
+TEST(Bodies, OfAGraphSumNoMoreThanAKernelCounts) {
+  auto body = std::make_shared<Body>();
+  body->numOperands = 1;
+  body->primitives = {
+      {OpKind::Exp, {}, {0}},
+      {OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{1}), {1}}};
+  body->results = {2};
+  auto chosen = [&](int64_t size) {
+    TensorDesc x(DType::BF16, {size >> 8, 1 << 8, 2}), y(DType::BF16, {2});
+    StatusOr<TypedBody> typed = TypedBody::create(body, {&x, 1}, {&y, 1});
+    EXPECT_TRUE(typed.ok()) << typed.status().toString();
+    return selectKernel(DeviceKind::CUDA, *typed);
+  };
+  EXPECT_NE(chosen(int64_t(1) << 31), nullptr);
+  EXPECT_EQ(chosen(int64_t(1) << 32), nullptr);
+}
+
 /// Parts of a graph that share no value have no rule in common.
 TEST(Bodies, OfAGraphAreOfOneShape) {
   Body body;

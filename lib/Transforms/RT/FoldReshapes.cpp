@@ -183,7 +183,7 @@ bool Reshaping::mayChangeType(Value result) const {
 }
 
 bool Reshaping::plan() {
-  if (shape.size() > kMaxRank || !planOperands() || !planPrimitives())
+  if (!planOperands() || !planPrimitives())
     return false;
   return llvm::all_of(llvm::zip_equal(call.getResults(), resultShapes),
                       [&](auto both) {

@@ -31,6 +31,8 @@ int64_t numberFrom(const char *variable, int64_t otherwise) {
   return text ? std::atoll(text) : otherwise;
 }
 
+int64_t numGraphs() { return numberFrom("AICF_RANDOM_GRAPHS", 300); }
+
 bool isHalf(DType dtype) { return dtype == DType::F16 || dtype == DType::BF16; }
 DType wide(DType dtype) { return isHalf(dtype) ? DType::F32 : dtype; }
 
@@ -285,30 +287,38 @@ void check(const Case &fresh, Device &device, const std::string &where,
   }
 }
 
+/// Calls check(case, where) for random graphs of a pattern, until one fails.
+template <typename Check>
+void forRandomGraphs(PatternId pattern, Check check) {
+  const auto first = uint32_t(numberFrom("AICF_RANDOM_SEED", 1));
+  constexpr DType kTypes[] = {DType::F32, DType::F32, DType::F64, DType::F16,
+                              DType::BF16};
+  for (uint32_t seed = first; seed < first + numGraphs(); ++seed) {
+    std::mt19937 random(seed);
+    const bool hasSums = pattern == patterns::PointwiseSums;
+    Sample sample = RandomGraph(kTypes[random() % 5], random, hasSums).make();
+    if (sample.body->primitives.size() < 2 ||
+        factsOf(*sample.body).pattern != pattern)
+      continue;
+    Case fresh = caseOf(sample, random);
+    spreadResults(fresh, random);
+    check(fresh, " (AICF_RANDOM_SEED=" + std::to_string(seed) + ")");
+    if (testing::Test::HasFailure())
+      return;
+  }
+}
+
 TEST(PointwiseGraph, HasTheBitsOfItsPrimitives) {
   auto device = makeDevice(2);
   if (kernelsFor(device->kind(), patterns::PointwiseGraph).size() == 0)
     GTEST_SKIP() << "the device has no kernel of graphs";
-  const int64_t numGraphs = numberFrom("AICF_RANDOM_GRAPHS", 300);
-  const auto first = uint32_t(numberFrom("AICF_RANDOM_SEED", 1));
-  constexpr DType kTypes[] = {DType::F32, DType::F32, DType::F64, DType::F16,
-                              DType::BF16};
   Counts counts;
-  for (uint32_t seed = first; seed < first + numGraphs; ++seed) {
-    std::mt19937 random(seed);
-    Sample sample = RandomGraph(kTypes[random() % 5], random).make();
-    if (sample.body->primitives.size() < 2 ||
-        factsOf(*sample.body).pattern != patterns::PointwiseGraph)
-      continue;
-    Case fresh = caseOf(sample, random);
-    spreadResults(fresh, random);
-    check(fresh, *device, " (AICF_RANDOM_SEED=" + std::to_string(seed) + ")",
-          counts);
-    if (testing::Test::HasFailure())
-      return;
-  }
-  EXPECT_GT(counts.ran, size_t(numGraphs)); // twice each
-  EXPECT_GT(counts.inPlace, size_t(numGraphs / 4));
+  forRandomGraphs(patterns::PointwiseGraph,
+                  [&](const Case &fresh, const std::string &where) {
+                    check(fresh, *device, where, counts);
+                  });
+  EXPECT_GT(counts.ran, size_t(numGraphs())); // twice each
+  EXPECT_GT(counts.inPlace, size_t(numGraphs() / 4));
 }
 
 /// The same, and each sum twice: where the operands lie changes no bit.
@@ -316,38 +326,27 @@ TEST(PointwiseSums, AreNearThoseInF64) {
   auto device = makeDevice(2);
   if (kernelsFor(device->kind(), patterns::PointwiseSums).size() == 0)
     GTEST_SKIP() << "the device has no kernel of graphs with sums";
-  const int64_t numGraphs = numberFrom("AICF_RANDOM_GRAPHS", 300);
-  const auto first = uint32_t(numberFrom("AICF_RANDOM_SEED", 1));
-  constexpr DType kTypes[] = {DType::F32, DType::F32, DType::F64, DType::F16,
-                              DType::BF16};
   Counts counts;
-  for (uint32_t seed = first; seed < first + numGraphs; ++seed) {
-    std::mt19937 random(seed);
-    Sample sample =
-        RandomGraph(kTypes[random() % 5], random, /*hasSums=*/true).make();
-    if (factsOf(*sample.body).pattern != patterns::PointwiseSums)
-      continue;
-    const std::string where = " (AICF_RANDOM_SEED=" + std::to_string(seed) + ")";
-    Case fresh = caseOf(sample, random);
-    spreadResults(fresh, random);
-    check(fresh, *device, where, counts);
-    Case elsewhere = fresh, dense = fresh;
-    for (Operand &in : dense.ins)
-      in = {denseBytes(in), {in.reference.desc.dense(), {}}};
-    for (Case *c : {&elsewhere, &dense}) {
-      OnDevice memory(*device, *c);
-      ASSERT_TRUE(memory.run(c->body->primitives.front().kind).ok()) << where;
-      memory.fetch();
-    }
-    for (size_t r = 0; r < fresh.outs.size(); ++r)
-      if (isSumOf(*fresh.body, fresh.body->results[r])) {
-        EXPECT_EQ(dense.outs[r].bytes, elsewhere.outs[r].bytes) << where;
-      }
-    if (testing::Test::HasFailure())
-      return;
-  }
-  EXPECT_GT(counts.ran, size_t(numGraphs)); // twice each
-  EXPECT_GT(counts.inPlace, size_t(numGraphs / 8));
+  forRandomGraphs(
+      patterns::PointwiseSums,
+      [&](const Case &fresh, const std::string &where) {
+        check(fresh, *device, where, counts);
+        Case elsewhere = fresh, dense = fresh;
+        for (Operand &in : dense.ins)
+          in = {denseBytes(in), {in.reference.desc.dense(), {}}};
+        for (Case *c : {&elsewhere, &dense}) {
+          OnDevice memory(*device, *c);
+          ASSERT_TRUE(memory.run(c->body->primitives.front().kind).ok())
+              << where;
+          memory.fetch();
+        }
+        for (size_t r = 0; r < fresh.outs.size(); ++r)
+          if (isSumOf(*fresh.body, fresh.body->results[r])) {
+            EXPECT_EQ(dense.outs[r].bytes, elsewhere.outs[r].bytes) << where;
+          }
+      });
+  EXPECT_GT(counts.ran, size_t(numGraphs())); // twice each
+  EXPECT_GT(counts.inPlace, size_t(numGraphs() / 8));
 }
 
 /// Each copy lies over what the other one reads.

@@ -57,6 +57,21 @@ void emitPrimitivePage(const Primitive &p, raw_ostream &os) {
   os << "`" << (p.fourcc.empty() ? "" : (" " + p.fourcc).str()) << ".\n";
 }
 
+/// What a graph is, GraphPattern in KernelFamily.td says.
+void emitGraphLimits(const Pattern &p, raw_ostream &os) {
+  auto limit = [&](StringRef name) { return p.record->getValueAsInt(name); };
+  os << "- 2 to " << limit("maxPrimitives")
+     << " primitives: elementwise ones, whichever they are"
+     << (limit("maxSums") ? ", and sums" : "") << "\n- up to "
+     << limit("maxOperands") << " operands and " << limit("maxResults")
+     << " results\n";
+  if (limit("maxSums"))
+    os << "- 1 to " << limit("maxSums")
+       << " sums or means of the others, which none of them reads\n";
+  os << "- each result" << (limit("maxSums") ? ", but no sum," : "")
+     << " may be in place on each operand\n";
+}
+
 void emitPatternPage(const Pattern &p, raw_ostream &os) {
   os << "\n### `" << p.name << "`\n\n";
   for (const Node &e : p.nodes)
@@ -75,6 +90,8 @@ void emitPatternPage(const Pattern &p, raw_ostream &os) {
   list("ties", " may be in place");
   if (p.maxGroups)
     os << "- up to " << p.maxGroups << " times, with the same fields\n";
+  if (p.isGraph)
+    emitGraphLimits(p, os);
 }
 
 bool emitPages(const RecordKeeper &records, raw_ostream &os) {

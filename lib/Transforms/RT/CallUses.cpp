@@ -22,6 +22,8 @@ Value aicf::rt::baseOf(Value value) {
   return view ? view.getBase() : value;
 }
 
+bool aicf::rt::isView(Value value) { return baseOf(value) != value; }
+
 bool aicf::rt::isWhole(Value value) {
   auto elements = [](Value tensor) {
     return toTensorDesc(tensor.getType()).elements();

@@ -18,6 +18,7 @@ using namespace mlir;
 
 /// The value that a view shows elements of; any other value itself.
 Value baseOf(Value value);
+bool isView(Value value);
 /// True if `value`, which is not strided, is all of its base: no view, or one
 /// that only has another shape. In bounds it begins where the base does.
 bool isWhole(Value value);

@@ -51,8 +51,6 @@ private:
 };
 } // namespace
 
-static bool isView(Value value) { return baseOf(value) != value; }
-
 bool ViewMaterializer::hasKernel(CallOp call) const {
   return chooser.choose(call, *typedBodyOf(call));
 }

@@ -54,7 +54,6 @@ private:
 };
 } // namespace
 
-static bool isView(Value value) { return baseOf(value) != value; }
 
 /// The copies of what `call` reads to where it belongs, and their join, in front
 /// of `call`.

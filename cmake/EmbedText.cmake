@@ -1,7 +1,7 @@
 # cmake -DTEXT=file;file -DNAME=kText -DOUTPUT=file.cpp -P EmbedText.cmake
 #
-# Writes a C++ file whose `aicf::cuda::NAME` is the text of all files, in pieces, because compilers
-# need not take a literal of more than 65,536 characters.
+# Writes a C++ file whose `aicf::cuda::NAME` is the text of all files, in pieces,
+# because compilers need not take a literal of more than 65,536 characters.
 set(rest "")
 foreach(file IN LISTS TEXT)
   file(READ "${file}" text)

@@ -202,9 +202,9 @@ def PropagateReshapes : Pass<"aicf-propagate-reshapes", "::mlir::func::FuncOp"> 
   let description = [{
     A reshape of a transposed tensor launches nothing where strides say where its elements lie.
     Where they do not, it is lowered to a copy. This happens, for example, where a model puts
-    the patches of an image together again. A pointwise op needs no such copy: it reads the transposed tensor where it
-    lies, in the shape that it has before the reshape, and writes a dense result. The reshape of
-    that result copies nothing. This pass moves such a reshape behind the op that reads it.
+    the patches of an image together again. A pointwise op needs no such copy: it reads the
+    transposed tensor where it lies, in the shape that it has before the reshape, and writes a
+    dense result. The reshape of that result copies nothing. This pass moves such a reshape behind the op that reads it.
 
     The same holds for a pointwise op whose result is transposed and then reshaped: it reads its
     operands transposed instead. This needs the result to have no other reader.

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // What nvcc made of Scalars.cu, function by function, to be put into the text of
-// a kernel, and of Skeletons.cu, kernel by kernel. Knows how nvcc writes a function down: parameters are loaded by
+// a kernel, and of Skeletons.cu, kernel by kernel.
+// Knows how nvcc writes a function down: parameters are loaded by
 // ld.param and the result is stored by st.param. (PTX ISA 9.0, "Kernel and
 // Function Directives"; names in a { } are local to it.) Arithmetic is nobody's
 // here but nvcc's.

@@ -68,7 +68,6 @@ private:
   Status add(GraphKernel &graph, const std::string &kernel, int64_t threads,
              int waves);
 
-  const Body &body;
   const std::vector<GraphSum> sums;
   const DType type; ///< that is summed in
   const ReductionPlan plan;
@@ -82,7 +81,7 @@ private:
 
 SumsWriter::SumsWriter(const Body &body, Span<const TensorView> values,
                        const TensorView &workspace, const DeviceLimits &limits)
-    : body(body), sums(sumsOf(body, values)),
+    : sums(sumsOf(body, values)),
       type(rules::wide(values[sums[0].summand].desc.dtype)), plan([&] {
         std::vector<TensorDesc> types;
         for (const TensorView &value : values)

@@ -97,7 +97,7 @@ void emitInfo(const Primitive &p, raw_ostream &os) {
      << p.numConstraints << ",\n     Phase::" << p.phase
      << ", Precision::" << p.precision << ", "
      << "KeepsZeros::" << p.keepsZeros << ", "
-     << (p.isElementwise() ? "true" : "false") 
+     << (p.isElementwise() ? "true" : "false")
      << ", Reduction::" << p.reduction << "},\n";
 }
 

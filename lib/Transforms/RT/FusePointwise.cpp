@@ -10,8 +10,8 @@
 // saves a launch and the reading of a value; only memory is weighed. The earlier
 // call moves down to the later one, but for sums, never the other way: what the
 // backward pass computes again would be computed, and kept, in the forward pass.
-// Which primitives are elementwise, their records say: none is named here but copies,
-// of which one has a kernel that a graph's is slower than.
+// Which primitives are elementwise, their records say: none is named here but
+// copies, of which one has a kernel that a graph's is slower than.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"
@@ -128,9 +128,8 @@ static bool keepsMoreAlive(CallOp maker, CallOp reader) {
 static bool areLarge(const MergedCall &merged) {
   constexpr uint64_t kLeastBytes = uint64_t(64) << 20;
   uint64_t bytes = 0;
-  for (ValueRange values : {ValueRange(merged.operands), ValueRange(merged.results)})
-    for (Value value : values)
-      bytes += bytesOf(value.getType());
+  for (Value value : llvm::concat<const Value>(merged.operands, merged.results))
+    bytes += bytesOf(value.getType());
   return bytes > kLeastBytes;
 }
 static bool hasSums(const MergedCall &merged) {

@@ -402,7 +402,7 @@ CUresult loadedKernelParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params) {
   return known->type == cudaGraphNodeTypeKernel ? CUDA_SUCCESS
                                                 : CUDA_ERROR_INVALID_VALUE;
 }
-/// Text of one kernel with as many braces that open as that close.
+/// Text of kernels with as many braces that open as that close.
 cudaError_t loadLibrary(cudaLibrary_t *library, const void *code,
                         cudaJitOption *, void **, unsigned, cudaLibraryOption *,
                         void **, unsigned) {

@@ -11,6 +11,8 @@
 
 #include "FakeCuda.h"
 #include "kernels/graph/CudaProgram.h"
+#include "kernels/graph/Family.h"
+#include "kernels/graph/SumsParams.h"
 #include "lib/Runtime/CUDA/CUDADevice.h"
 #include "lib/Runtime/CUDA/CUDAStream.h"
 #include "unittests/Common/RandomGraph.h"
@@ -20,6 +22,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -222,6 +225,51 @@ std::string textOf(const Sample &sample, const TensorView &workspace = {}) {
   auto kernel = cuda::writeGraphKernel(*sample.body, values, workspace, kCard);
   EXPECT_TRUE(kernel.ok()) << kernel.status().toString();
   return kernel.ok() ? kernel->text : "";
+}
+
+/// What the kernels of the toolkit are made for, and what the record says.
+TEST(GeneratedKernels, HaveRoomForTheLargestGraph) {
+  const GraphInfo &graph = *patternOf(patterns::PointwiseSums)->graph;
+  EXPECT_EQ(cuda::kMaxGraphTensors, graph.maxOperands + graph.maxResults);
+  EXPECT_EQ(families::kGraphSums, graph.maxSums);
+  EXPECT_EQ(std::size(cuda::SumsParams().divisors), graph.maxSums);
+}
+
+/// Few long rows: their chunks are whole vectors, and all of a row.
+TEST(GeneratedKernels, SumRowsInChunksOfWholeVectors) {
+  GraphBuilder graph;
+  const int64_t size = 100004;
+  GraphBuilder::Value x = graph.operand({DType::F32, {3, size}});
+  Sample sample = graph.finish({graph.add(
+      OpKind::ReduceMean, {graph.add(OpKind::Exp, {x})},
+      encodeAttrs(ReduceMeanAttrs{1}), TensorDesc(DType::F32, {3}))});
+  alignas(256) static char room[1 << 16];
+  auto typed = typedBodyOf(sample);
+  ASSERT_TRUE(typed.ok()) << typed.status().toString();
+  std::vector<TensorView> values;
+  for (const TensorDesc &desc : typed->values())
+    values.push_back({nullptr, desc});
+  auto kernel = cuda::writeGraphKernel(
+      *sample.body, values, {room, TensorDesc(DType::I32, {sizeof(room) / 4})},
+      kCard);
+  ASSERT_TRUE(kernel.ok()) << kernel.status().toString();
+  ASSERT_EQ(kernel->entries.size(), 2u);
+  EXPECT_EQ(kernel->entries[0].name, "aicf_rows_f32_1_4_256");
+  EXPECT_EQ(kernel->entries[1].name, "aicf_combine_f32_1_32");
+  for (const cuda::GraphKernel::Entry &entry : kernel->entries) {
+    cuda::SumsParams params;
+    ASSERT_EQ(entry.launch.params.size() * 8, sizeof(params));
+    std::memcpy(&params, entry.launch.params.data(), sizeof(params));
+    EXPECT_EQ(params.outer, 3);
+    EXPECT_EQ(params.size, size);
+    EXPECT_EQ(params.inner, 1);
+    EXPECT_GT(params.chunks, 1);
+    EXPECT_EQ(params.perChunk % 4, 0);
+    EXPECT_GE(params.chunks * params.perChunk, size);
+    EXPECT_LT((params.chunks - 1) * params.perChunk, size + params.perChunk);
+    EXPECT_EQ(params.states, uint64_t(reinterpret_cast<uintptr_t>(room)));
+    EXPECT_EQ(params.divisors[0], double(size));
+  }
 }
 
 /// Of a body that no family takes.

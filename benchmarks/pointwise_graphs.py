@@ -4,7 +4,8 @@
 """Elementwise bodies, each as one function: AICF beside torch.compile and JAX.
 
     PYTHONPATH=build/python python3 benchmarks/pointwise_graphs.py --device cuda
-        [--elements 16777216] [--named 40] [--sums 10] [--random 200] [--rounds 7]
+        [--elements 16777216] [--width 4096] [--named 40] [--sums 10] [--norms 13]
+        [--random 200] [--rounds 7]
         [--peers torch jax]
 
 Named bodies are what models have, random ones are drawn from a seed, of up to 10
@@ -65,6 +66,22 @@ SUMS = {
     "powers and their rows": "((t := exp(x + r)), t.sum(1))",
     "square loss": "((x - y) * (x - y)).mean()", "l1 loss": "abs(x - y).mean()",
 }
+# With reductions inside, by hand; the last ones are a framework's own.
+NORMS = {
+    "rms norm": "x * rsqrt(row_mean(x * x) + 1e-6) * r",
+    "residual rms norm": "((h := x + y), h * rsqrt(row_mean(h * h) + 1e-6) * r)",
+    "layer norm by hand": "(d := x - row_mean(x)) * rsqrt(row_mean(d * d) + 1e-5) * r",
+    "unit rows": "x * rsqrt(row_sum(x * x) + 1e-12)",
+    "softmax of small numbers": "(e := exp(x)) / row_sum(e)",
+    "softmax backward by hand": "y * (x - row_sum(x * y))",
+    "layer norm backward by hand":
+        "((g := y * r) - row_mean(g) - x * row_mean(g * x)) * c",
+    "batch norm": "(d := x - column_mean(x)) * rsqrt(column_mean(d * d) + 1e-5) * r",
+    "batch norm backward": "(y - column_mean(y) - x * column_mean(x * y)) * r",
+    "softmax": "softmax(x)", "log softmax": "log_softmax(x)",
+    "scaled and masked softmax": "softmax(where(y > 1, -1e9 + 0 * x, 0.125 * x))",
+    "layer norm": "layer_norm(x)",
+}
 UNARY = ["relu({})", "tanh({})", "sigmoid({})", "exp(-abs({}))", "sqrt(abs({}) + 1)",
          "log(abs({}) + 1)", "-{}", "0.5 * {}", "{} + 0.25", "abs({})"]
 BINARY = ["{} + {}", "{} - {}", "{} * {}", "maximum({}, {})", "minimum({}, {})",
@@ -94,12 +111,24 @@ def names_of(framework):
         names = {n: getattr(jnp, n) for n in (
             "exp", "log", "sqrt", "tanh", "abs", "maximum", "minimum", "where")}
         names.update(relu=jax.nn.relu, sigmoid=jax.nn.sigmoid,
-                     gelu=lambda v: jax.nn.gelu(v, approximate=False))
+                     gelu=lambda v: jax.nn.gelu(v, approximate=False),
+                     rsqrt=jax.lax.rsqrt, softmax=jax.nn.softmax,
+                     log_softmax=jax.nn.log_softmax,
+                     layer_norm=lambda v: jax.nn.standardize(v, epsilon=1e-5))
+        for axis, kind in enumerate(("column", "row")):
+            names[kind + "_sum"] = lambda v, axis=axis: v.sum(axis, keepdims=True)
+            names[kind + "_mean"] = lambda v, axis=axis: v.mean(axis, keepdims=True)
         return names
     names = {n: getattr(torch, n) for n in (
-        "exp", "log", "sqrt", "tanh", "abs", "maximum", "minimum", "where", "relu",
-        "sigmoid")}
-    names["gelu"] = torch.nn.functional.gelu
+        "exp", "log", "sqrt", "rsqrt", "tanh", "abs", "maximum", "minimum", "where",
+        "relu", "sigmoid")}
+    names.update(gelu=torch.nn.functional.gelu,
+                 softmax=lambda v: torch.softmax(v, -1),
+                 log_softmax=lambda v: torch.log_softmax(v, -1),
+                 layer_norm=lambda v: torch.nn.functional.layer_norm(v, v.shape[-1:]))
+    for axis, kind in enumerate(("column", "row")):
+        names[kind + "_sum"] = lambda v, axis=axis: v.sum(axis, keepdim=True)
+        names[kind + "_mean"] = lambda v, axis=axis: v.mean(axis, keepdim=True)
     return names
 
 
@@ -262,6 +291,7 @@ def main():
     parser.add_argument("--width", type=int, default=4096)
     parser.add_argument("--named", type=int, default=len(NAMED))
     parser.add_argument("--sums", type=int, default=len(SUMS))
+    parser.add_argument("--norms", type=int, default=len(NORMS))
     parser.add_argument("--random", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--peers", nargs="*", default=["torch", "jax"])
@@ -275,6 +305,7 @@ def main():
     inputs_of = {n: torch.randn(s, device=args.device) for n, s in shapes.items()}
     bodies = dict(list(NAMED.items())[:args.named])
     bodies.update(list(SUMS.items())[:args.sums])
+    bodies.update(list(NORMS.items())[:args.norms])
     bodies.update(("random %d" % s, random_body(s)) for s in range(args.random))
     results = {name: measure(name, text, args, inputs_of) for name, text in bodies.items()}
     done = {n: r for n, r in results.items() if "aicf" in r["us"]}

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Unmodified torch modules with AdamW: aicf.torch.compile_step beside PyTorch eager and
 torch.compile of the whole step, on a GPU in one CUDA graph; and beside JAX where
-view_models.py has the model for it.
+view_models.py or norm_models.py has the model for it.
 
     PYTHONPATH=build/python python3 benchmarks/torch_models.py --device cuda
         [--models mlp mixer vit] [--precision tf32] [--rounds 15]
@@ -25,6 +25,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import aicf.torch
+import norm_models
 import view_models
 
 TOLERANCE = {"f32": 1e-5, "tf32": 2e-3}
@@ -85,7 +86,8 @@ def dlrm():
 
 
 MODELS = {**{f.__name__: f for f in (small_mlp, mlp, residual_mlp, dlrm)},
-          **view_models.MODELS}
+          **view_models.MODELS, **norm_models.MODELS}
+JAX = {**view_models.JAX, **norm_models.JAX}
 
 
 def adamw(module, **options):
@@ -186,16 +188,18 @@ class Jax:
             "tf32": "tensorfloat32", "f32": "float32"}[precision])
         betas, rate, decay = (0.9, 0.999), 1e-3, 1e-2
 
-        def loss_of(p, x, t):
-            y = function(p, x)
+        def loss_of(p, inputs, t):
+            y = function(p, *inputs)
+            if loss_fn in norm_models.JAX_LOSSES:
+                return norm_models.JAX_LOSSES[loss_fn](y, t)
             if loss_fn is F.mse_loss:
                 return jnp.mean((y - t) ** 2)
             picked = jnp.take_along_axis(jax.nn.log_softmax(y), t[:, None], 1)
             return -picked.mean()
 
-        def step(state, x, t):
+        def step(state, inputs, t):
             p, m, v, count = state
-            loss, grads = jax.value_and_grad(loss_of)(p, x, t)
+            loss, grads = jax.value_and_grad(loss_of)(p, inputs, t)
             count = count + 1
             c1, c2 = (1 / (1 - b ** count.astype(jnp.float32)) for b in betas)
             m = {n: betas[0] * m[n] + (1 - betas[0]) * g for n, g in grads.items()}
@@ -206,10 +210,10 @@ class Jax:
 
         def to_jax(value):
             return jnp.asarray(value.detach().cpu().numpy())
-        p = {n: to_jax(w) for n, w in module.state_dict().items()}
+        p = {n: to_jax(w) for n, w in module.named_parameters()}
         zeros = [{n: jnp.zeros_like(w) for n, w in p.items()} for _ in range(2)]
         self.state = (p, *zeros, jnp.zeros((), jnp.int32))
-        self.given = [to_jax(v) for v in (*inputs, *targets)]
+        self.given = [[to_jax(v) for v in inputs], to_jax(targets[0])]
         self.step = jax.jit(step, donate_argnums=0).lower(
             self.state, *self.given).compile()
 
@@ -234,8 +238,8 @@ def variants(name, device):
     made["torch.compile, optimizer too"] = of(whole=True)
     if device == "cuda":
         made["torch eager, graph"] = of(compiled=False)
-    if name in view_models.JAX:
-        made["jax"] = lambda *case: Jax(view_models.JAX[name], *case)
+    if name in JAX:
+        made["jax"] = lambda *case: Jax(JAX[name], *case)
     return made
 
 

@@ -688,8 +688,8 @@ def FoldReshapes : Pass<"aicf-rt-fold-reshapes", "::mlir::func::FuncOp"> {
     become one call. An elementwise call may have any shape of as many elements. A sum may have
     each shape in which the elements of a sum stand together. This pass gives such a call the
     shape of the elementwise call whose result it reads. The other operands become views of that
-    shape, and so does the result for whoever reads it. Values do not change, and neither does
-    the order in which a sum is added.
+    shape, and so does the result for whoever reads it. A sum that keeps its dimension, with size
+    1, loses it. Values do not change, and neither does the order in which a sum is added.
 
     A call stays as it is in these cases:
 
@@ -727,21 +727,26 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
     read the same tensor, which one launch reads once. It merges two calls only under these
     conditions:
 
-    - The second one reads the result itself, not a view of it. What both read is one value and
-      has more than one element in memory.
+    - The second one reads the result itself, or a view that repeats it along one dimension. What
+      both read is one value and has more than one element in memory.
     - The body has at most as many primitives, operands and results as the kernel family
       takes (PointwiseGraph in kernels/graph/Family.td), and the target has a kernel for it.
     - Nothing between them reads a result of the first one, because the new call stands at the
-      place of the second one. Sums of the first one's results move up to it instead.
+      place of the second one. Or at most 8 calls stand between them, and the new call may stand
+      at the place of the first one. Sums of the first one's results always move up to it.
     - If more than 8 calls stand between them, the operands of the first one do not take more
       memory than its results: they have to stay alive until the second one.
     - Neither of them names a kernel.
 
     A bias_add counts as elementwise: the kernel reads its bias as a view that repeats it.
-    On CUDA, sums and means (reduce_sum, reduce_mean) are part of the call, too: up to two of one
-    shape, which nothing inside reads (PointwiseSums in the same file). This is done only where the
-    call moves more than 64 MiB. Smaller tensors stay in the second cache, and there a sum that
-    runs beside the products on another stream is faster.
+    On CUDA, sums and means (reduce_sum, reduce_mean) may be part of the call, too. Where something
+    inside reads them, the call is a normalisation or the like: up to eight over one dimension
+    (ReductionGraph in the same file). What is left of them is repeated by `expand`, which stands
+    for a view between the calls, because a body has no views. A kernel must have enough rows or
+    columns for the whole card. Where nothing inside reads them, they are up to two of one shape
+    (PointwiseSums). This is done only where the call moves more than 64 MiB. Smaller tensors
+    stay in the second cache, and there a sum that runs beside the products on another stream is
+    faster. Of equal primitives in one call, one is left.
     A copy of a view whose rows do not lie together stays apart, because the kernel of copies
     moves whole tiles. A remark says what was merged, or why calls stay apart. The pass refuses
     only an unknown target.

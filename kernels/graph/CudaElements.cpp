@@ -8,7 +8,6 @@
 #include "kernels/graph/CudaElements.h"
 #include "kernels/graph/CudaScalars.h"
 #include "lib/Base/FastDivisor.h"
-#include "lib/Ops/Graphs.h"
 #include "lib/Ops/RuleCall.h"
 
 #include <algorithm>
@@ -27,18 +26,22 @@ static constexpr uint64_t kMaxAccessBytes = 16;
 static std::string name(DType dtype) { return std::string(nameOf(dtype)); }
 static bool is64Bits(DType dtype) { return sizeOf(dtype) == 8; }
 
-ElementWriter::ElementWriter(const Body &body, Span<const TensorView> values)
-    : body(body), values(values) {
+ElementWriter::ElementWriter(const Body &body, Span<const TensorView> values,
+                             const std::vector<Extent> &extents)
+    : body(body), values(values), extents(extents), whole(noElements()),
+      reduced(noElements()) {
   for (uint32_t i = 0; i < body.numOperands; ++i)
     tensors.push_back(i);
   tensors.insert(tensors.end(), body.results.begin(), body.results.end());
-  elements = values[0].desc.elements();
+  const auto like = size_t(
+      std::find(extents.begin(), extents.end(), Extent::Whole) - extents.begin());
+  elements = values[like].desc.elements();
   const TensorDesc *descs[kMaxGraphTensors];
-  std::fill_n(descs, kMaxGraphTensors, &values[0].desc);
+  std::fill_n(descs, kMaxGraphTensors, &values[like].desc);
   size_t count = 0;
   for (size_t t = 0; t < tensors.size(); ++t) {
-    // Sums are dense, and are not gone through element by element.
-    lies.push_back(isSumOf(body, tensors[t]) ? Lie::Dense : lieOf(descOf(t)));
+    lies.push_back(extents[tensors[t]] == Extent::Reduced ? Lie::Dense
+                                                          : lieOf(descOf(t)));
     if (lies[t] == Lie::Strided)
       std::fill(descs + count++, descs + kMaxGraphTensors, &descOf(t));
   }
@@ -151,10 +154,11 @@ std::string ElementWriter::addressOf(size_t tensor, size_t lane) {
   std::string address = baseOf(tensor);
   const std::string size = std::to_string(sizeOf(descOf(tensor).dtype));
   if (lies[tensor] == Lie::Dense)
-    line("mad.lo.u64 ", address, ", ", first, ", ", size, ", ", address);
+    line("mad.lo.u64 ", address, ", ", of(tensors[tensor]).first, ", ", size,
+         ", ", address);
   for (int d = 0; lies[tensor] == Lie::Strided && d < walks.rank; ++d)
     if (int64_t stride = walks.strides[walkOf(tensor)][d])
-      line("mad.lo.u64 ", address, ", ", coordinates[lane][size_t(d)], ", ",
+      line("mad.lo.u64 ", address, ", ", whole.coordinates[lane][size_t(d)], ", ",
            std::to_string(stride * int64_t(sizeOf(descOf(tensor).dtype))), ", ",
            address);
   return address;
@@ -162,7 +166,7 @@ std::string ElementWriter::addressOf(size_t tensor, size_t lane) {
 
 /// Where each element lies, "[...]": the same place for one element.
 std::vector<std::string> ElementWriter::placesOf(size_t tensor) {
-  const bool isApart = lies[tensor] == Lie::Strided && coordinates.size() > 1;
+  const bool isApart = lies[tensor] == Lie::Strided && whole.coordinates.size() > 1;
   const int64_t step = stepOf(tensor) * int64_t(sizeOf(descOf(tensor).dtype));
   std::vector<std::string> places;
   std::string address;
@@ -237,7 +241,7 @@ ElementWriter::Lanes ElementWriter::load(size_t tensor) {
   Lanes all;
   if (lanes == 1 || !isVectorOf(tensor, lanes, UINT64_MAX)) {
     for (const std::string &place : placesOf(tensor)) {
-      if (!all.empty() && stepOf(tensor) == 0 && coordinates.size() < 2) {
+      if (!all.empty() && stepOf(tensor) == 0 && whole.coordinates.size() < 2) {
         all.push_back(all[0]);
         continue;
       }
@@ -361,10 +365,10 @@ StatusOr<ElementWriter::Lanes> ElementWriter::compute(size_t index) {
   auto typeOf = [&](int32_t value) { return values[size_t(value)].desc.dtype; };
   const DType result = values[body.numOperands + index].desc.dtype;
   if (isCopy(primitive.kind))
-    return laneRegisters[size_t(primitive.operands[0])];
+    return lanesOf(uint32_t(primitive.operands[0]));
   if (primitive.kind == OpKind::Cast) {
     AICF_ASSIGN_OR_RETURN(
-        Lanes all, convert(laneRegisters[size_t(primitive.operands[0])],
+        Lanes all, convert(lanesOf(uint32_t(primitive.operands[0])),
                            wide(typeOf(primitive.operands[0])), wide(result)));
     AICF_ASSIGN_OR_RETURN(Lanes rounded, convert(all, wide(result), result));
     return convert(rounded, result, wide(result));
@@ -376,7 +380,7 @@ StatusOr<ElementWriter::Lanes> ElementWriter::compute(size_t index) {
       arguments.push_back({field});
   DType computed = DType::I1;
   for (int32_t operand : primitive.operands) {
-    arguments.push_back(laneRegisters[size_t(operand)]);
+    arguments.push_back(lanesOf(uint32_t(operand)));
     if (computed == DType::I1)
       computed = wide(typeOf(operand));
   }
@@ -387,13 +391,9 @@ StatusOr<ElementWriter::Lanes> ElementWriter::compute(size_t index) {
   return convert(rounded, result, wide(result));
 }
 
-StatusOr<std::string> ElementWriter::elementsFrom(const std::string &index,
-                                                  const std::string &ofKernel) {
-  parameter = ofKernel;
-  first = index;
-  coordinates.clear();
-  laneRegisters.clear();
-  loaded.clear();
+void ElementWriter::goTo(const std::string &index) {
+  whole.first = index;
+  whole.coordinates.clear();
   bool isApart = crossesRows();
   for (size_t t = 0; t < tensors.size(); ++t)
     isApart |= lies[t] == Lie::Strided && isFar(t, lanes);
@@ -402,57 +402,71 @@ StatusOr<std::string> ElementWriter::elementsFrom(const std::string &index,
     if (k > 0)
       line("add.u64 ", own = newRegister(true), ", ", index, ", ",
            std::to_string(k));
-    coordinates.push_back(coordinatesOf(own));
+    whole.coordinates.push_back(coordinatesOf(own));
   }
-  for (size_t t = 0; t < body.numOperands; ++t) {
-    const DType dtype = descOf(t).dtype;
-    loaded.push_back(load(t));
-    AICF_ASSIGN_OR_RETURN(Lanes all,
-                          convert(loaded.back(), dtype, wide(dtype)));
-    laneRegisters.push_back(std::move(all));
+}
+
+void ElementWriter::beginLoad(uint32_t operand) {
+  if (Lanes &loaded = of(operand).loaded[operand]; loaded.empty())
+    loaded = load(operand);
+}
+
+Status ElementWriter::loadOperand(uint32_t operand) {
+  beginLoad(operand);
+  const DType dtype = descOf(operand).dtype;
+  AICF_ASSIGN_OR_RETURN(
+      Lanes all, convert(of(operand).loaded[operand], dtype, wide(dtype)));
+  setLanesOf(operand, std::move(all));
+  return {};
+}
+
+Status ElementWriter::computePrimitive(size_t p) {
+  const Primitive &primitive = body.primitives[p];
+  const auto value = uint32_t(body.numOperands + p);
+  AICF_ASSIGN_OR_RETURN(Lanes all, compute(p));
+  setLanesOf(value, std::move(all));
+  if (isCopy(primitive.kind))
+    of(value).loaded[value] =
+        of(value).loaded[size_t(primitive.operands[0])];
+  return {};
+}
+
+Status ElementWriter::storeResult(uint32_t value) {
+  const auto tensor = size_t(
+      std::find(tensors.begin() + body.numOperands, tensors.end(), value) -
+      tensors.begin());
+  if (const Lanes &loaded = of(value).loaded[value]; !loaded.empty()) {
+    store(tensor, loaded);
+    return {};
   }
-  for (size_t p = 0; p < body.primitives.size(); ++p) {
-    const Primitive &primitive = body.primitives[p];
-    Lanes all;
-    if (!infoOf(primitive.kind).isSum()) {
-      AICF_ASSIGN_OR_RETURN(all, compute(p));
-    }
-    laneRegisters.push_back(std::move(all));
-    loaded.push_back(isCopy(primitive.kind)
-                         ? loaded[size_t(primitive.operands[0])]
-                         : Lanes());
-  }
-  for (size_t t = body.numOperands; t < tensors.size(); ++t) {
-    const DType dtype = descOf(t).dtype;
-    if (isSumOf(body, tensors[t]))
-      continue;
-    if (!loaded[tensors[t]].empty()) {
-      store(t, loaded[tensors[t]]);
-      continue;
-    }
-    AICF_ASSIGN_OR_RETURN(
-        Lanes all, convert(laneRegisters[tensors[t]], wide(dtype), dtype));
-    store(t, all);
-  }
+  const DType dtype = descOf(tensor).dtype;
+  AICF_ASSIGN_OR_RETURN(Lanes all,
+                        convert(lanesOf(value), wide(dtype), dtype));
+  store(tensor, all);
+  return {};
+}
+
+StatusOr<std::string> ElementWriter::elementsFrom(const std::string &index) {
+  whole = noElements();
+  goTo(index);
+  for (uint32_t operand = 0; operand < body.numOperands; ++operand)
+    AICF_RETURN_IF_ERROR(loadOperand(operand));
+  for (size_t p = 0; p < body.primitives.size(); ++p)
+    if (extents[body.numOperands + p] == Extent::Whole)
+      AICF_RETURN_IF_ERROR(computePrimitive(p));
+  for (uint32_t result : body.results)
+    if (extents[result] == Extent::Whole)
+      AICF_RETURN_IF_ERROR(storeResult(result));
   return takeCode();
 }
 
 StatusOr<std::string> ElementWriter::storeOne(uint32_t value,
                                               const std::string &sum,
-                                              const std::string &index,
-                                              const std::string &ofKernel) {
-  parameter = ofKernel;
+                                              const std::string &index) {
   const int64_t before = std::exchange(lanes, 1);
-  const auto tensor = size_t(
-      std::find(tensors.begin() + body.numOperands, tensors.end(), value) -
-      tensors.begin());
-  const DType dtype = descOf(tensor).dtype;
-  AICF_ASSIGN_OR_RETURN(Lanes narrow, convert({sum}, wide(dtype), dtype));
-  const std::string address = baseOf(tensor);
-  line("mad.lo.u64 ", address, ", ", index, ", ", std::to_string(sizeOf(dtype)),
-       ", ", address);
-  line("st.global", accessType(1, sizeOf(dtype)), " ", at(address, 0), ", ",
-       narrow[0]);
+  goToReduced(index);
+  setLanesOf(value, {sum});
+  AICF_RETURN_IF_ERROR(storeResult(value));
   lanes = before;
   return takeCode();
 }

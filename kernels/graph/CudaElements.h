@@ -20,6 +20,7 @@
 #include "aicf/TensorDesc.h"
 #include "kernels/graph/SumsParams.h"
 #include "lib/Base/Walk.h"
+#include "lib/Ops/Graphs.h"
 
 #include <algorithm>
 #include <set>
@@ -27,21 +28,18 @@
 #include <utility>
 #include <vector>
 
-namespace aicf {
-struct Body;
-struct Primitive;
-} // namespace aicf
-
 namespace aicf::cuda {
 
 class ElementWriter {
 public:
-  /// `values` as graphTensors() gives them; both must outlive this.
-  ElementWriter(const Body &body, Span<const TensorView> values);
+  /// `values` as graphTensors() gives them; both must outlive this. `extents` by
+  /// number: what is reduced is not gone through element by element.
+  ElementWriter(const Body &body, Span<const TensorView> values,
+                const std::vector<Extent> &extents);
 
   using Lanes = std::vector<std::string>; ///< a register for each element
 
-  /// Elements of each value but the sums.
+  /// Elements of each whole value.
   int64_t numElements() const { return elements; }
   /// The addresses in the order of the parameter: of operands, then of results.
   std::vector<uint64_t> addresses() const;
@@ -50,20 +48,66 @@ public:
   /// tensor can be accessed in as a vector.
   int64_t widestVector() const;
   void setLanes(int64_t count) { lanes = count; }
+  /// The kernel's parameter, which begins with the addresses.
+  void setParameter(std::string name) { parameter = std::move(name); }
 
-  /// Text that computes the elements from number `index`, a register of 64
-  /// bits, on: a multiple of the lanes. `parameter` is that of the kernel,
-  /// which begins with the addresses.
+  /// Text that computes the whole values' elements from number `index`, a
+  /// register of 64 bits, on: a multiple of the lanes.
   /// Errors: NotImplemented for a primitive without a function of scalars.
-  StatusOr<std::string> elementsFrom(const std::string &index,
-                                     const std::string &parameter);
-  /// After elementsFrom(): the elements of a value, as they are computed with.
-  const Lanes &lanesOf(uint32_t value) const { return laneRegisters[value]; }
+  StatusOr<std::string> elementsFrom(const std::string &index);
   /// Text that stores `sum`, a register of what is computed in, as element
   /// `index` of the result `value`, which is dense.
   StatusOr<std::string> storeOne(uint32_t value, const std::string &sum,
-                                 const std::string &index,
-                                 const std::string &parameter);
+                                 const std::string &index);
+
+  //===--- The same step by step ------------------------------------------===//
+
+  /// What is known of some elements: where they are, and what they are.
+  struct Elements {
+    std::string first; ///< the number of the thread's first one, 64 bits
+    /// Where each lane that has its own coordinates is, 64 bits each.
+    std::vector<std::vector<std::string>> coordinates;
+    std::vector<Lanes> registers; ///< of each value
+    // As they were loaded, of operands and copies of them: NaNs stay what they
+    // are.
+    std::vector<Lanes> loaded;
+  };
+  /// Makes elements of which nothing is known.
+  Elements noElements() const {
+    return {{}, {}, std::vector<Lanes>(extents.size()),
+            std::vector<Lanes>(extents.size())};
+  }
+  /// Goes on with other elements of the whole values.
+  void exchange(Elements &other) { std::swap(whole, other); }
+  const std::string &firstElement() const { return whole.first; }
+  /// Moves to the whole values' elements from number `index` on.
+  void goTo(const std::string &index);
+  /// The same for what is reduced.
+  void goToReduced(const std::string &index) { reduced.first = index; }
+  /// Loads an operand, unless it has been. What comes of it, loadOperand() says.
+  void beginLoad(uint32_t operand);
+  Status loadOperand(uint32_t operand);
+  Status computePrimitive(size_t primitive);
+  Status storeResult(uint32_t value);
+  /// The elements of a value, as they are computed with; none before they are.
+  const Lanes &lanesOf(uint32_t value) const {
+    return (extents[value] == Extent::Whole ? whole : reduced).registers[value];
+  }
+  void setLanesOf(uint32_t value, Lanes all) {
+    of(value).registers[value] = std::move(all);
+  }
+  /// `function` of scalars of one element: a register.
+  StatusOr<std::string> call(const std::string &function,
+                             const Lanes &arguments, bool returns64Bits);
+  /// Elements of type `from` as those of type `to`.
+  StatusOr<Lanes> convert(const Lanes &lanes, DType from, DType to);
+  template <typename... Args> void line(const Args &...args) {
+    ((code += args), ...);
+    code += ";\n";
+  }
+  void text(const std::string &more) { code += more; }
+  /// What has been written since it was taken last.
+  std::string takeCode() { return std::exchange(code, std::string()); }
 
   std::string newRegister(bool is64Bits) {
     return is64Bits ? "%ax" + std::to_string(num64++)
@@ -75,6 +119,9 @@ public:
   const std::set<std::string> &functions() const { return called; }
 
 private:
+  Elements &of(uint32_t value) {
+    return extents[value] == Extent::Whole ? whole : reduced;
+  }
   /// How a tensor lies.
   enum class Lie { Dense, OneElement, Strided };
   static Lie lieOf(const TensorDesc &desc);
@@ -82,14 +129,9 @@ private:
     return values[tensors[tensor]].desc;
   }
 
-  template <typename... Args> void line(const Args &...args) {
-    ((code += args), ...);
-    code += ";\n";
-  }
   static std::string at(const std::string &address, int64_t bytes) {
     return "[" + address + "+" + std::to_string(bytes) + "]";
   }
-  std::string takeCode() { return std::exchange(code, std::string()); }
 
   //===--- Where elements lie ---------------------------------------------===//
 
@@ -126,16 +168,14 @@ private:
   void store(size_t tensor, const Lanes &lanes);
   Lanes unpacked(const Lanes &words, size_t size, size_t count);
   Lanes packed(const Lanes &lanes, size_t size);
-  StatusOr<std::string> call(const std::string &function,
-                             const Lanes &arguments, bool returns64Bits);
   StatusOr<Lanes> each(const std::string &function,
                        const std::vector<Lanes> &arguments, DType result);
-  StatusOr<Lanes> convert(const Lanes &lanes, DType from, DType to);
   StatusOr<Lanes> compute(size_t primitive);
   Lanes fieldsOf(const Primitive &primitive);
 
   const Body &body;
   Span<const TensorView> values;
+  const std::vector<Extent> extents;
   std::vector<uint32_t> tensors; ///< values: operands, then results
   std::vector<Lie> lies;         ///< of each tensor
   int64_t elements = 0, lanes = 1;
@@ -144,13 +184,7 @@ private:
 
   std::string code, parameter;
   size_t num32 = 0, num64 = 0, numScopes = 0, numLines = 0;
-  std::string first; ///< of the thread's elements, 64 bits
-  /// Where each lane that has its own coordinates is, 64 bits each.
-  std::vector<std::vector<std::string>> coordinates;
-  std::vector<Lanes> laneRegisters; ///< of each value
-  // As they were loaded, of operands and copies of them: NaNs stay what they
-  // are.
-  std::vector<Lanes> loaded;
+  Elements whole, reduced;
   std::set<std::string> called;
 };
 

@@ -34,14 +34,15 @@ static std::string indexText(ElementWriter &writer, int64_t threads,
 
 static StatusOr<GraphKernel> writeElementsKernel(const Body &body,
                                                  Span<const TensorView> seen) {
-  ElementWriter writer(body, seen);
+  ElementWriter writer(
+      body, seen, std::vector<Extent>(body.numValues(), Extent::Whole));
   const int64_t lanes = writer.widestVector();
   const int64_t elements = writer.numElements(), threads = elements / lanes;
   writer.setLanes(lanes);
   std::string index;
   std::string code = indexText(writer, threads, lanes, index);
-  AICF_ASSIGN_OR_RETURN(std::string computed,
-                        writer.elementsFrom(index, "aicf_addresses"));
+  writer.setParameter("aicf_addresses");
+  AICF_ASSIGN_OR_RETURN(std::string computed, writer.elementsFrom(index));
   code += computed;
   const int64_t blocks = (threads + kThreads - 1) / kThreads;
   if (blocks > INT32_MAX)
@@ -70,10 +71,15 @@ StatusOr<GraphKernel> writeGraphKernel(const Body &body,
                                        const TensorView &workspace,
                                        const DeviceLimits &limits) {
   const std::vector<TensorView> seen = graphTensors(body, values);
-  for (const Primitive &primitive : body.primitives)
-    if (infoOf(primitive.kind).isSum())
-      return writeSumsKernel(body, seen, workspace, limits);
-  return writeElementsKernel(body, seen);
+  bool hasSums = false;
+  for (const Primitive &primitive : body.primitives) {
+    hasSums |= infoOf(primitive.kind).isSum();
+    for (int32_t operand : primitive.operands)
+      if (isSumOf(body, uint32_t(operand)))
+        return writeReductionsKernel(body, seen);
+  }
+  return hasSums ? writeSumsKernel(body, seen, workspace, limits)
+                 : writeElementsKernel(body, seen);
 }
 
 } // namespace aicf::cuda

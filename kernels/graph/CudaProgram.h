@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 // What a thread does with the elements that it has, CudaElements.h says.
-// Without sums, each thread has one vector of them. With sums, who has which is
-// a kernel of Skeletons.cu, into which the text for elements is put.
+// Without sums, each thread has one vector of them. With sums at the end, who has
+// which is a kernel of Skeletons.cu, into which the text for elements is put. With
+// reductions inside, a group of threads goes through what is reduced, once for each
+// reduction that waits for another one (GroupPlan in Family.h).
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_GRAPH_CUDAPROGRAM_H
 #define AICF_KERNELS_GRAPH_CUDAPROGRAM_H
@@ -38,6 +40,10 @@ StatusOr<GraphKernel> writeGraphKernel(const Body &body,
                                        Span<const TensorView> values,
                                        const TensorView &workspace,
                                        const DeviceLimits &limits);
+/// The same for a body with reductions inside. `values` as graphTensors() gives
+/// them.
+StatusOr<GraphKernel> writeReductionsKernel(const Body &body,
+                                            Span<const TensorView> values);
 /// The same for a body with sums. `values` as graphTensors() gives them.
 StatusOr<GraphKernel> writeSumsKernel(const Body &body,
                                       Span<const TensorView> values,

@@ -18,6 +18,11 @@ extern const char kScalarsPtx[];
 static bool startsWith(std::string_view text, std::string_view with) {
   return text.substr(0, with.size()) == with;
 }
+/// A variable of the text, with numbers or shared by the threads of a block.
+static bool isTable(std::string_view text) {
+  return startsWith(text, ".global") || startsWith(text, ".const") ||
+         startsWith(text, ".weak .shared");
+}
 static bool isNameCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
 }
@@ -56,7 +61,7 @@ ScalarText::ScalarText(std::string_view ptx) {
     bool begins = startsWith(line, ".func") ||
                   startsWith(line, ".visible .func") ||
                   startsWith(line, ".visible .entry") ||
-                  startsWith(line, ".global") || startsWith(line, ".const");
+                  isTable(line);
     if (entity.empty() && !begins)
       continue;
     entity += line + "\n";
@@ -82,7 +87,7 @@ ScalarText::ScalarText(std::string_view ptx) {
 }
 
 void ScalarText::addEntity(const std::string &text) {
-  if (startsWith(text, ".global") || startsWith(text, ".const")) {
+  if (isTable(text)) {
     tables[nameBefore(text, text.find('['))] = text;
     return;
   }

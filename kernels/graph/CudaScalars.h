@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// What nvcc made of Scalars.cu, function by function, to be put into the text of
-// a kernel, and of Skeletons.cu, kernel by kernel.
+// What nvcc made of Scalars.cu and Groups.cu, function by function, to be put into
+// the text of a kernel, and of Skeletons.cu, kernel by kernel.
 // Knows how nvcc writes a function down: parameters are loaded by
 // ld.param and the result is stored by st.param. (PTX ISA 9.0, "Kernel and
 // Function Directives"; names in a { } are local to it.) Arithmetic is nobody's
@@ -55,7 +55,7 @@ private:
 
   std::string top;
   std::map<std::string, ScalarFunction> functions;
-  std::map<std::string, std::string> tables; ///< .global and .const
+  std::map<std::string, std::string> tables; ///< .global, .const and .shared
   std::map<std::string, std::string> kernels;
 };
 

@@ -74,7 +74,6 @@ private:
   const DeviceLimits limits;
   int64_t vector; ///< elements that a thread adds at a time
   SumsParams params{};
-  std::string parameter; ///< of the kernel that is being filled
   ElementWriter writer;
   std::string texts;
 };
@@ -88,7 +87,12 @@ SumsWriter::SumsWriter(const Body &body, Span<const TensorView> values,
           types.push_back(value.desc);
         return *families::sumsPlan(body, types);
       }()),
-      limits(limits), writer(body, values) {
+      limits(limits), writer(body, values, [&] {
+        std::vector<Extent> extents(body.numValues(), Extent::Whole);
+        for (const GraphSum &sum : sums)
+          extents[sum.value] = Extent::Reduced;
+        return extents;
+      }()) {
   const int64_t widest =
       int64_t(16 / sizeOf(values[sums[0].summand].desc.dtype));
   vector = plan.inner > 1 ? plan.columns : plan.size % widest == 0 ? widest : 1;
@@ -124,8 +128,7 @@ StatusOr<std::string>
 SumsWriter::summandsAt(const std::vector<std::string> &words) {
   const std::string index = writer.newRegister(true);
   std::string text = "mov.b64 " + index + ", " + words.back() + ";\n";
-  AICF_ASSIGN_OR_RETURN(std::string computed,
-                        writer.elementsFrom(index, parameter));
+  AICF_ASSIGN_OR_RETURN(std::string computed, writer.elementsFrom(index));
   text += computed;
   for (size_t k = 0; k < sums.size(); ++k)
     for (size_t v = 0; v < size_t(vector); ++v)
@@ -140,14 +143,14 @@ StatusOr<std::string> SumsWriter::sumAt(const std::vector<std::string> &words) {
   const std::string index = writer.newRegister(true);
   AICF_ASSIGN_OR_RETURN(
       std::string stored,
-      writer.storeOne(sums[std::stoul(words[0])].value, sum, index, parameter));
+      writer.storeOne(sums[std::stoul(words[0])].value, sum, index));
   return move(sum, words[1]) + "mov.b64 " + index + ", " + words[2] + ";\n" +
          stored;
 }
 
 /// The kernel's text with the graph at its marks.
 StatusOr<std::string> SumsWriter::filled(const std::string &kernel) {
-  parameter = kernel + "_param_0";
+  writer.setParameter(kernel + "_param_0");
   std::istringstream lines(ScalarText::get().kernel(kernel));
   std::string text;
   for (std::string line; std::getline(lines, line);) {

@@ -22,6 +22,10 @@ def PointwiseSums
     : GraphPattern<"pointwise_sums", /*primitives=*/32, /*operands=*/16,
                    /*results=*/8, /*sums=*/2>;
 
+def ReductionGraph
+    : GraphPattern<"reduction_graph", /*primitives=*/32, /*operands=*/16,
+                   /*results=*/8, /*sums=*/0, /*reductions=*/8>;
+
 class PointwiseGraphKernel<Device on> : KernelFamily<"graph", on> {
   let patterns = [PointwiseGraph];
   let variants = [OfAnyTypes];
@@ -49,6 +53,15 @@ def PointwiseSumsCuda : SumsKernel<PointwiseSums>;
 def ReluBwdReduceViewsCuda : SumsKernel<ReluBwdReduce> {
   let variantName = "strided";
   let preference = 2;
+}
+/// A group of threads has all that is reduced together, row by row or a few columns at a
+/// time. So there must be enough groups for a card.
+def ReductionGraphCuda : KernelFamily<"graph", CUDA> {
+  let patterns = [ReductionGraph];
+  let variants = [OfAnyTypes];
+  let condition = "groupPlan(GraphView(call)).has_value()";
+  let stridesEverywhere = 1;
+  let provider = Generated;
 }
 
 #endif // AICF_KERNELS_GRAPH_FAMILY_TD

@@ -15,6 +15,9 @@ namespace aicf::cuda {
 /// Operands and results of the largest graph.
 inline constexpr size_t kMaxGraphTensors = 24;
 
+/// Sums that the threads of a group put together at a time (Groups.cu).
+inline constexpr int kSumsOfGroup = 16;
+
 /// The one parameter of the kernels in Skeletons.cu.
 struct SumsParams {
   // Of the graph's operands and results, for the text that is put in.

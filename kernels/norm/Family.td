@@ -22,9 +22,10 @@ def ReduceSumPrimitive : Primitive<"reduce_sum", 10, "RSUM"> {
   let text = [{
     The shape of y says which dimensions are summed: `axis` alone, or all from 0 to
     `axis`. In the first case, y may keep dimension `axis` with size 1 or drop it.
+    Inside a body, y drops `axis` alone.
   }];
   let operandList = [In<"x">];
-  let resultList = [Checked<"y", FloatElement>];
+  let resultList = [Checked<"y", FloatElement, /*infers=*/1>];
   let fields = [I64Field<"axis", AnyNumber, "0">];
   let phase = ForwardPhase;
   let precision = Narrow;
@@ -46,7 +47,7 @@ def ReduceMeanPrimitive : Primitive<"reduce_mean", 63, "RMEA"> {
     are summed and divided in f32 or wider.
   }];
   let operandList = [In<"x">];
-  let resultList = [Checked<"y", FloatElement>];
+  let resultList = [Checked<"y", FloatElement, /*infers=*/1>];
   let fields = [I64Field<"axis", AnyNumber, "0">];
   let phase = ForwardPhase;
   let precision = Narrow;
@@ -100,13 +101,15 @@ def ExtremumBwdPrimitive : Primitive<"extremum_bwd", 66, "EXTB"> {
 def ExpandPrimitive : Primitive<"expand", 54, "EXPD"> {
   let summary = "y = x repeated along dimension `axis`";
   let text = [{
-    This primitive is for plans before version 4.1. Today, a broadcast is a view. If no
-    kernel takes the view, the compiler copies it. The shapes are those of reduce_sum, the
-    other way round: x has dimension `axis` with size 1, or lacks it, or lacks all
-    dimensions from 0 to `axis`. The shape of x says which.
+    By itself, this primitive is for plans before version 4.1. Today, a broadcast is a
+    view. If no kernel takes the view, the compiler copies it. Inside a body there are no
+    views. There this primitive repeats what is left of a reduction, and y has the shape
+    of what the body reduces along `axis` on the way to x. The shapes are those of
+    reduce_sum, the other way round: x has dimension `axis` with size 1, or lacks it, or
+    lacks all dimensions from 0 to `axis`. The shape of x says which.
   }];
   let operandList = [In<"x">];
-  let resultList = [Checked<"y", FloatElement>];
+  let resultList = [Checked<"y", FloatElement, /*infers=*/1>];
   let fields = [I64Field<"axis", AnyNumber, "0">];
   let phase = ForwardPhase;
   let precision = Narrow;

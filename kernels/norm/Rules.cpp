@@ -24,6 +24,14 @@ static TensorDesc withoutAxis(const TensorDesc &large, int64_t axis,
   return small;
 }
 
+/// What a reduction inside a body leaves; absent for an axis that x has not.
+template <typename View> static TensorDesc reducedInside(const View &c) {
+  const int64_t axis = c.attrs().axis;
+  return isDimension(axis, *c.x())
+             ? withoutAxis(c.x()->dense(), axis, /*leading=*/false)
+             : TensorDesc::absent();
+}
+
 /// C3 of reduce_sum and of what has its shapes.
 static Status isSummed(const Operand &small, const TensorDesc &large,
                        int64_t axis) {
@@ -114,6 +122,18 @@ Status expand_c2(const ExpandView<Call> &c) {
 }
 Status expand_c3(const ExpandView<Call> &c) {
   return isSummed(c.x(), *c.y(), c.attrs().axis);
+}
+
+TensorDesc infer_reduce_sum_y(const ReduceSumView<Call> &c) {
+  return reducedInside(c);
+}
+TensorDesc infer_reduce_mean_y(const ReduceMeanView<Call> &c) {
+  return reducedInside(c);
+}
+TensorDesc infer_expand_y(const ExpandView<Call> &c) {
+  const TensorDesc *reduced = c->reducedOnTheWayTo(c.x(), c.attrs().axis);
+  return reduced ? TensorDesc(c.x()->dtype, reduced->shape())
+                 : TensorDesc::absent();
 }
 
 Status layer_norm_c1(const LayerNormView<Call> &c) {

@@ -142,7 +142,8 @@ StatusOr<TensorDesc> infer(const Body &body, PrimitivePosition at, size_t slot,
   for (const InferredResult &inferred : kInferredResults)
     if (std::pair(inferred.kind, inferred.result) ==
         std::pair(primitive.kind, result.name))
-      return inferred.infer(call, at);
+      if (TensorDesc type = inferred.infer(call, at); !type.isAbsent)
+        return type;
   return refuse(body, at.primitive, "its result ", result.name,
                 " must be a result of the call: nothing else gives its type");
 }

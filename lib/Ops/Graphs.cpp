@@ -73,16 +73,71 @@ bool isSumOf(const Body &body, uint32_t value) {
          infoOf(body.primitives[value - body.numOperands].kind).isSum();
 }
 
-/// There are as many sums as the graph's pattern wants, and nothing inside reads
-/// one.
-static bool sumsAreLast(const GraphInfo &graph, const Body &body) {
-  size_t numSums = 0;
+bool isRepeat(OpKind kind) { return kind == OpKind::Expand; }
+
+namespace {
+/// Values that have one shape are one set (union by path halving: Tarjan and van
+/// Leeuwen, "Worst-Case Analysis of Set Union Algorithms", 1984).
+class ShapeSets {
+public:
+  explicit ShapeSets(size_t count) : parents(count) {
+    for (size_t i = 0; i < count; ++i)
+      parents[i] = i;
+  }
+  size_t find(size_t i) {
+    for (; parents[i] != i; i = parents[i])
+      parents[i] = parents[parents[i]];
+    return i;
+  }
+  void join(size_t a, size_t b) { parents[find(a)] = find(b); }
+
+private:
+  std::vector<size_t> parents;
+};
+} // namespace
+
+std::optional<std::vector<Extent>> extentsOf(const Body &body) {
+  const size_t whole = body.numValues(), reduced = whole + 1;
+  ShapeSets sets(whole + 2);
+  for (size_t p = 0; p < body.primitives.size(); ++p) {
+    const Primitive &primitive = body.primitives[p];
+    const size_t result = body.numOperands + p; // each makes one value
+    const bool isSum = infoOf(primitive.kind).isSum();
+    const bool repeats = isRepeat(primitive.kind);
+    for (int32_t operand : primitive.operands)
+      if (operand != kAbsentValue)
+        sets.join(size_t(operand), isSum     ? whole
+                                   : repeats ? reduced
+                                             : result);
+    if (isSum || repeats)
+      sets.join(result, isSum ? reduced : whole);
+  }
+  if (sets.find(whole) == sets.find(reduced))
+    return std::nullopt;
+  std::vector<Extent> extents;
+  for (size_t value = 0; value < whole; ++value) {
+    const bool isWhole = sets.find(value) == sets.find(whole);
+    if (!isWhole && sets.find(value) != sets.find(reduced))
+      return std::nullopt;
+    extents.push_back(isWhole ? Extent::Whole : Extent::Reduced);
+  }
+  return extents;
+}
+
+/// There are as many sums as the graph's pattern wants, and something inside reads
+/// one where they are inside, nothing elsewhere.
+static bool sumsAreInPlace(const GraphInfo &graph, const Body &body) {
+  size_t numSums = 0, numInner = 0, numRepeats = 0;
   for (const Primitive &primitive : body.primitives) {
     numSums += infoOf(primitive.kind).isSum();
+    numRepeats += isRepeat(primitive.kind);
     for (int32_t operand : primitive.operands)
-      if (isSumOf(body, uint32_t(operand)))
-        return false;
+      numInner += isSumOf(body, uint32_t(operand));
   }
+  if (graph.maxReductions)
+    return numInner > 0 && numSums <= graph.maxReductions && extentsOf(body);
+  if (numInner > 0 || numRepeats > 0)
+    return false;
   return graph.maxSums ? numSums > 0 && numSums <= graph.maxSums : numSums == 0;
 }
 
@@ -93,9 +148,11 @@ bool isGraph(const GraphInfo &graph, const Body &body) {
       body.results.size() > graph.maxResults)
     return false;
   for (const Primitive &primitive : body.primitives)
-    if (!mayBeInGraph(primitive.kind) && !infoOf(primitive.kind).isSum())
+    if (!mayBeInGraph(primitive.kind) && !infoOf(primitive.kind).isSum() &&
+        !isRepeat(primitive.kind))
       return false;
-  return sumsAreLast(graph, body) && spreadsAreApart(body) && inGraphOrder(body).body == body;
+  return sumsAreInPlace(graph, body) && spreadsAreApart(body) &&
+         inGraphOrder(body).body == body;
 }
 
 std::vector<TensorDesc> graphTypes(const Body &body,

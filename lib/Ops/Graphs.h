@@ -14,6 +14,8 @@
 #include "aicf/TensorDesc.h"
 #include "lib/Ops/Patterns.h"
 
+#include <optional>
+
 namespace aicf {
 
 /// A primitive that is the elementwise `as` of operand 0 and of `operand`, which
@@ -34,6 +36,16 @@ OpKind elementwiseKind(OpKind kind);
 
 /// True for a value that is the result of a sum.
 bool isSumOf(const Body &body, uint32_t value);
+
+/// A primitive that repeats what is left of a reduction.
+bool isRepeat(OpKind kind);
+
+/// A value of a graph with reductions has the shape of what is reduced, or of
+/// what is left of it.
+enum class Extent : uint8_t { Whole, Reduced };
+/// The extents of all values, by number. Nothing for a body where one would be both, or
+/// where nothing says which one is.
+std::optional<std::vector<Extent>> extentsOf(const Body &body);
 
 /// Whether the body, in normal form, is one of the graph's.
 bool isGraph(const GraphInfo &graph, const Body &body);

@@ -136,15 +136,19 @@ class BatchPattern<string patternName, list<Node> all, int groups>
 /// with equal lists of results are equal bodies. The kernel reads an element of every
 /// operand before it writes the element at that place of any result. So each of these
 /// results may take the storage of each operand.
+/// With `reductions`, sums and means may be anywhere inside, up to so many, and what is
+/// left of them is repeated where whole tensors read it (expand). Then each value is a
+/// whole tensor or what is left of one, and takes the storage of its like alone.
 /// Where `sums` is not 0, 1 to `sums` of the primitives are sums or means (reduction in Record.td) of
 /// other values of the graph. Nothing inside reads a sum. It takes nobody's storage,
 /// because it is written when all is read that belongs to it, and no more.
 class GraphPattern<string patternName, int primitives, int operands, int results,
-                   int sums = 0> : BodyPattern<patternName, []> {
+                   int sums = 0, int reductions = 0> : BodyPattern<patternName, []> {
   int maxPrimitives = primitives;
   int maxOperands = operands;
   int maxResults = results;
   int maxSums = sums;
+  int maxReductions = reductions;
 }
 
 /// How an operand or result that is a view may lie in memory. The names are enumerators of

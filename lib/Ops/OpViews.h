@@ -1941,6 +1941,11 @@ template <typename Call> struct PointwiseSumsView : GraphView<Call> {
   using GraphView<Call>::GraphView;
 };
 
+/// Pattern reduction_graph
+template <typename Call> struct ReductionGraphView : GraphView<Call> {
+  using GraphView<Call>::GraphView;
+};
+
 /// X(Kind): every kind.
 #define AICF_KINDS(X) \
   X(Gemm) \
@@ -2115,7 +2120,8 @@ template <typename Call> struct PointwiseSumsView : GraphView<Call> {
   X(SgdGroupUpdate) \
   X(SgdUpdate) \
   X(PointwiseGraph) \
-  X(PointwiseSums)
+  X(PointwiseSums) \
+  X(ReductionGraph)
 
 /// X(op, View, n): every numbered constraint Cn.
 #define AICF_CONSTRAINTS(X) \
@@ -2274,7 +2280,10 @@ template <typename Call> struct PointwiseSumsView : GraphView<Call> {
 
 /// X(op, View, result): every result that may stand inside a body.
 #define AICF_INFERRED_RESULTS(X) \
-  X(gemm, Gemm, c)
+  X(gemm, Gemm, c) \
+  X(reduce_sum, ReduceSum, y) \
+  X(expand, Expand, y) \
+  X(reduce_mean, ReduceMean, y)
 // clang-format on
 
 } // namespace aicf

@@ -54,10 +54,10 @@ struct BatchInfo {
   Span<const NodeSlot> shared; ///< operands that all groups share
 };
 
-/// Limits of a pattern that takes any elementwise primitives, and sums of them if
-/// maxSums is not 0.
+/// Limits of a pattern that takes any elementwise primitives: with sums of them if
+/// maxSums is not 0, with reductions inside if maxReductions is not.
 struct GraphInfo {
-  size_t maxPrimitives, maxOperands, maxResults, maxSums;
+  size_t maxPrimitives, maxOperands, maxResults, maxSums, maxReductions;
 };
 
 struct PatternInfo {

@@ -50,6 +50,9 @@ public:
   Status checkOperands(PrimitivePosition at) const;
   /// True if an operand or a result is of `dtype`.
   bool computesIn(DType dtype, PrimitivePosition at) const;
+  /// What is reduced along `axis` inside the body, on the way to `x`: the nearest
+  /// one, or null.
+  const TensorDesc *reducedOnTheWayTo(const Operand &x, int64_t axis) const;
   /// The results' types follow from the operands' as the record says.
   Status checkResults(PrimitivePosition at) const;
 

@@ -10,6 +10,7 @@
 
 #include "lib/Ops/Rules.h"
 #include "lib/Base/Element.h"
+#include "lib/Ops/Fields.h"
 #include "lib/Ops/RuleCall.h"
 
 #include <algorithm>
@@ -109,6 +110,37 @@ bool Call::computesIn(DType dtype, PrimitivePosition at) const {
     if (isOfType(out(at, i)))
       return true;
   return false;
+}
+
+const TensorDesc *Call::reducedOnTheWayTo(const Operand &x,
+                                          int64_t axis) const {
+  std::vector<bool> isOnTheWay(values.size());
+  isOnTheWay[size_t(x.desc - values.begin())] = true;
+  std::vector<uint32_t> firstResults;
+  uint32_t next = body->numOperands;
+  for (const Primitive &primitive : body->primitives) {
+    firstResults.push_back(next);
+    next += primitive.numResults();
+  }
+  for (size_t p = body->primitives.size(); p-- > 0;) {
+    const Primitive &primitive = body->primitives[p];
+    const OpInfo &info = infoOf(primitive.kind);
+    bool isMet = false;
+    for (uint32_t r = 0; r < primitive.numResults(); ++r)
+      isMet |= firstResults[p] + r < isOnTheWay.size() &&
+               isOnTheWay[firstResults[p] + r];
+    if (!isMet)
+      continue;
+    if (!info.isSum()) {
+      for (int32_t operand : primitive.operands)
+        if (operand != kAbsentValue)
+          isOnTheWay[size_t(operand)] = true;
+    } else if (std::get<int64_t>(
+                   decodeField(info.fields[0], primitive.attrs)) == axis) {
+      return &values[size_t(primitive.operands[0])];
+    }
+  }
+  return nullptr;
 }
 
 Status Call::checkResult(PrimitivePosition at, const Operand &result,

@@ -342,19 +342,17 @@ class BatchNorm1d(Module):
         if self.running_mean is not None and not self.training:
             return F.batch_norm(tensor, self.running_mean, self.running_var,
                                 self.weight, self.bias, self.eps)
-        rows = wide(tensor)
-        axes = tuple(i for i in range(len(tensor.shape)) if i != 1)
         count = tensor.size // self.num_features
         if count < 2:
             trace_error("BatchNorm1d of %s: each channel has one number, and the "
                         "statistics of a batch need two or more" % tensor)
-        mean, variance = rows.mean(axes), F.var(rows, axes, correction=0)
+        y, mean, variance = F.norm_of_batch(tensor, self.weight, self.bias, self.eps)
         if self.running_mean is not None:
             self._track(self.running_mean, mean)
             self._track(self.running_var, variance * (count / (count - 1)))
             trace = current_trace("BatchNorm1d")
             trace.update_again(self.num_batches_tracked, lambda count: count + 1)
-        return F.batch_norm(tensor, mean, variance, self.weight, self.bias, self.eps)
+        return y
 
     def _track(self, running: Buffer, batch: Tensor) -> None:
         new = ops.stop_gradient(batch).astype(running.dtype)

@@ -382,17 +382,19 @@ def rms_norm(x: Any, normalized_shape: Any, weight: Any = None,
     return y * given
 
 
-def _affine(y: Tensor, weight: Any, bias: Any) -> Tensor:
-    """y · weight + bias, with one number for each channel, which is dimension 1."""
-    def column(value: Any) -> Tensor:
-        given = operand_beside(value, y)
-        if given.shape != (y.shape[1],):
-            trace_error("%s beside %s: expected one number for each of the %d channels"
-                        % (given, y, y.shape[1]))
-        return given.reshape([-1] + [1] * (len(y.shape) - 2))
+def _column(value: Any, y: Tensor) -> Tensor:
+    """One number for each channel, which is dimension 1 of y, as it goes with y."""
+    given = operand_beside(value, y)
+    if given.shape != (y.shape[1],):
+        trace_error("%s beside %s: expected one number for each of the %d channels"
+                    % (given, y, y.shape[1]))
+    return given.reshape([-1] + [1] * (len(y.shape) - 2))
 
-    y = y if weight is None else y * column(weight)
-    return y if bias is None else y + column(bias)
+
+def _affine(y: Tensor, weight: Any, bias: Any) -> Tensor:
+    """y · weight + bias, with one number for each channel."""
+    y = y if weight is None else y * _column(weight, y)
+    return y if bias is None else y + _column(bias, y)
 
 
 def group_norm(x: Any, num_groups: int, weight: Any = None, bias: Any = None,
@@ -431,8 +433,27 @@ def batch_norm(x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any =
     if len(y.shape) < 2:
         trace_error("batch_norm of %s: expected rank 2 or more" % tensor)
     moments = [wide(operand_beside(v, y)) for v in (mean, variance)]
-    y = _affine(_affine(y, None, -moments[0]), (moments[1] + eps).rsqrt(), None)
-    return _affine(y.astype(tensor.dtype), weight, bias)
+    return _scaled(y - _column(moments[0], y), moments[1], weight, bias, eps,
+                   tensor.dtype)
+
+
+def _scaled(centred: Tensor, variance: Tensor, weight: Any, bias: Any, eps: float,
+            dtype: Any) -> Tensor:
+    y = _affine(centred, (variance + eps).rsqrt(), None)
+    return _affine(y.astype(dtype), weight, bias)
+
+
+def norm_of_batch(x: Tensor, weight: Any, bias: Any,
+                  eps: float) -> tuple[Tensor, Tensor, Tensor]:
+    """batch_norm() with the moments of x itself. Returns it, the mean and the biased
+    variance, each of [channels]. Both moments are those of one difference, which is
+    computed once."""
+    axes = tuple(i for i in range(len(x.shape)) if i != 1)
+    rows = wide(x)
+    mean = rows.mean(axes)
+    centred = rows - _column(mean, rows)
+    variance = centred.square().mean(axes)
+    return _scaled(centred, variance, weight, bias, eps, x.dtype), mean, variance
 
 
 # Random numbers

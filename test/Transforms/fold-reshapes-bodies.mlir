@@ -75,3 +75,31 @@ func.func @part(%x: tensor<2x3xf32> {aicf.role = "input", aicf.name = "x"})
   %w = aicf_rt.join %r[0], %t[6] : tensor<6xf32>, tensor<2x3xf32> to tensor<12xf32>
   return %w : tensor<12xf32>
 }
+
+// -----
+
+// A mean that keeps its dimension loses it, and what reads it follows.
+// CHECK-LABEL: func.func @kept_dimension
+// CHECK: %[[M:.*]] = aicf_rt.call reduce_mean(%{{.*}}) {axis = 1} : (tensor<4x8xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[N:.*]] = aicf_rt.call neg(%[[M]]) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V:.*]] = aicf_rt.view %[[N]][0] : tensor<4xf32> to tensor<4x8xf32, #aicf_rt.strided<[1, 0]>>
+// CHECK-NEXT: aicf_rt.call add(%{{.*}}, %[[V]])
+func.func @kept_dimension(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4x8xf32> {aicf.name = "y"}) {
+  %m = aicf_rt.call reduce_mean(%x) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %n = aicf_rt.call neg(%m) : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  %v = aicf_rt.view %n[0] : tensor<4x1xf32> to tensor<4x8xf32, #aicf_rt.strided<[1, 0]>>
+  %y = aicf_rt.call add(%x, %v) : (tensor<4x8xf32>, tensor<4x8xf32, #aicf_rt.strided<[1, 0]>>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// Tests one that is returned as it is.
+// CHECK-LABEL: func.func @kept_and_returned
+// CHECK: aicf_rt.call reduce_mean(%{{.*}}) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+func.func @kept_and_returned(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4x1xf32> {aicf.name = "y"}) {
+  %m = aicf_rt.call reduce_mean(%x) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  return %m : tensor<4x1xf32>
+}

@@ -141,7 +141,7 @@ func.func @too_many(
   %12 = aicf_rt.call add(%11, %a13) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %13 = aicf_rt.call add(%12, %a14) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %14 = aicf_rt.call add(%13, %a15) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // expected-remark @+1 {{'add' is not fused to 'add, add, add, add, add, add, add, add, add, add, add, add, add, add, add', whose result it reads: one call would have too many primitives, operands or results, would read a sum, or would read what it repeats in another way, too}}
+  // expected-remark @+1 {{'add' is not fused to 'add, add, add, add, add, add, add, add, add, add, add, add, add, add, add', whose result it reads: one call would have too many primitives, operands or results, would repeat what is not reduced, or would read what it repeats in another way, too}}
   %15 = aicf_rt.call add(%14, %a16) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %15 : tensor<4xf32>
 }

@@ -62,12 +62,22 @@ void emitGraphLimits(const Pattern &p, raw_ostream &os) {
   auto limit = [&](StringRef name) { return p.record->getValueAsInt(name); };
   os << "- 2 to " << limit("maxPrimitives")
      << " primitives: elementwise ones, whichever they are"
-     << (limit("maxSums") ? ", and sums" : "") << "\n- up to "
+     << (limit("maxSums")         ? ", and sums"
+         : limit("maxReductions") ? ", sums and means, and expand"
+                                  : "")
+     << "\n- up to "
      << limit("maxOperands") << " operands and " << limit("maxResults")
      << " results\n";
   if (limit("maxSums"))
     os << "- 1 to " << limit("maxSums")
        << " sums or means of the others, which none of them reads\n";
+  if (limit("maxReductions")) {
+    os << "- 1 to " << limit("maxReductions")
+       << " sums or means, and something inside reads one of them\n- what is "
+          "left of them is repeated by expand where whole tensors read it\n- "
+          "each result that is whole may be in place on each operand that is\n";
+    return;
+  }
   os << "- each result" << (limit("maxSums") ? ", but no sum," : "")
      << " may be in place on each operand\n";
 }

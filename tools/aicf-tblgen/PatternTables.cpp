@@ -96,7 +96,8 @@ private:
        << p.record->getValueAsInt("maxPrimitives") << ", "
        << p.record->getValueAsInt("maxOperands") << ", "
        << p.record->getValueAsInt("maxResults") << ", "
-       << p.record->getValueAsInt("maxSums") << "};\n";
+       << p.record->getValueAsInt("maxSums") << ", "
+       << p.record->getValueAsInt("maxReductions") << "};\n";
   }
 
   const Pattern &p;

@@ -352,9 +352,120 @@ TEST(Bodies, OfAGraphEndWithItsSums) {
             (std::vector<std::vector<uint32_t>>{{0}, {}, {}}));
   EXPECT_FALSE(
       patternOfBody({relu, sumOf(1), sumOf(0), sumOf(1)}, {2, 3, 4}).pattern);
-  EXPECT_FALSE(patternOfBody({relu, sumOf(1), {OpKind::Relu, {}, {2}}}, {3})
-                   .pattern);
   EXPECT_FALSE(patternOfBody({relu, sumOf(1), sumOf(2)}, {3}).pattern);
+}
+
+Primitive sumAlong(int64_t axis, int32_t value) {
+  return {OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{axis}), {value}};
+}
+Primitive repeatAlong(int64_t axis, int32_t value) {
+  return {OpKind::Expand, encodeAttrs(ExpandAttrs{axis}), {value}};
+}
+
+/// A value is a whole tensor, or what is left of one.
+TEST(Bodies, OfAGraphReduceInside) {
+  auto factsFor = [](std::vector<Primitive> primitives,
+                     std::vector<uint32_t> results, uint32_t numOperands = 2) {
+    Body body;
+    body.numOperands = numOperands;
+    body.primitives = std::move(primitives);
+    body.results = std::move(results);
+    EXPECT_TRUE(checkForm(body).ok()) << checkForm(body).toString();
+    return factsOf(body);
+  };
+  const Primitive sum = sumAlong(1, 0);
+  // x * repeat(sum(x) + b), and what is left.
+  const BodyFacts facts = factsFor({sum,
+                                    {OpKind::Add, {}, {2, 1}},
+                                    repeatAlong(1, 3),
+                                    {OpKind::Mul, {}, {0, 4}}},
+                                   {3, 5});
+  EXPECT_EQ(facts.pattern, patterns::ReductionGraph);
+  // Threads read what is left for longer than one of them takes to write it.
+  EXPECT_EQ(facts.ties, (std::vector<std::vector<uint32_t>>{{}, {0}}));
+  EXPECT_EQ(factsFor({sum, {OpKind::Relu, {}, {1}}}, {2}, 1).pattern,
+            patterns::ReductionGraph);
+  // Both of it.
+  EXPECT_FALSE(factsFor({sum, {OpKind::Add, {}, {1, 0}}}, {2}, 1).pattern);
+  EXPECT_FALSE(factsFor({sum, sumAlong(1, 1)}, {2}, 1).pattern);
+  EXPECT_FALSE(
+      factsFor({sum, repeatAlong(1, 1), repeatAlong(1, 2)}, {3}, 1).pattern);
+  // Neither: nothing says what operand 1 is.
+  EXPECT_FALSE(factsFor({sum, {OpKind::Relu, {}, {2}}, {OpKind::Relu, {}, {1}}},
+                        {3, 4})
+                   .pattern);
+  // Repeats nothing that is reduced.
+  EXPECT_FALSE(factsFor({repeatAlong(1, 0), {OpKind::Relu, {}, {1}}}, {2}, 1)
+                   .pattern);
+  auto withSums = [&](size_t count) {
+    std::vector<Primitive> primitives = {sum};
+    std::vector<uint32_t> results = {1};
+    for (size_t i = 1; i < count; ++i) {
+      primitives.push_back(repeatAlong(1, int32_t(primitives.size())));
+      primitives.push_back(sumAlong(1, int32_t(primitives.size())));
+    }
+    results[0] = uint32_t(primitives.size());
+    return factsFor(primitives, results, 1).pattern;
+  };
+  const size_t most = patternOf(patterns::ReductionGraph)->graph->maxReductions;
+  EXPECT_EQ(withSums(most), patterns::ReductionGraph);
+  EXPECT_FALSE(withSums(most + 1));
+}
+
+/// y = x * repeat(sum of x along `summed`, along `repeated`), x of `shape`.
+StatusOr<TypedBody> scaledBySum(const TensorDesc &x, int64_t summed,
+                                int64_t repeated) {
+  auto body = std::make_shared<Body>();
+  body->numOperands = 1;
+  body->primitives = {sumAlong(summed, 0), repeatAlong(repeated, 1),
+                      {OpKind::Mul, {}, {0, 2}}};
+  body->results = {3};
+  return TypedBody::create(body, {&x, 1}, {&x, 1});
+}
+
+/// What is repeated has the shape of what was reduced along the same dimension.
+TEST(Bodies, OfAGraphRepeatWhatTheyReduce) {
+  const TensorDesc x(DType::F32, {64, 64, 512});
+  StatusOr<TypedBody> typed = scaledBySum(x, 1, 1);
+  ASSERT_TRUE(typed.ok()) << typed.status().toString();
+  EXPECT_EQ(typed->values()[1], TensorDesc(DType::F32, {64, 512}));
+  EXPECT_EQ(typed->values()[2], x);
+  EXPECT_NE(selectKernel(DeviceKind::CUDA, *typed), nullptr);
+  EXPECT_EQ(scaledBySum(x, 1, 0).status().message(),
+            "primitive 1 (expand): its result y must be a result of the call: "
+            "nothing else gives its type");
+  EXPECT_EQ(scaledBySum(x, 3, 3).status().message(),
+            "primitive 0 (reduce_sum): its result y must be a result of the "
+            "call: nothing else gives its type");
+}
+
+/// A group has all that is reduced together: there must be groups for all of a
+/// card, or little to do.
+TEST(Bodies, OfAGraphReduceNoMoreThanAGroupCan) {
+  auto chosen = [](std::initializer_list<int64_t> shape, int64_t axis) {
+    StatusOr<TypedBody> typed =
+        scaledBySum(TensorDesc(DType::F32, shape), axis, axis);
+    EXPECT_TRUE(typed.ok()) << typed.status().toString();
+    return selectKernel(DeviceKind::CUDA, *typed) != nullptr;
+  };
+  EXPECT_TRUE(chosen({3, 8192}, 1));
+  EXPECT_FALSE(chosen({3, 8196}, 1));
+  EXPECT_TRUE(chosen({132, 1 << 18}, 1));
+  EXPECT_FALSE(chosen({131, 1 << 18}, 1));
+  EXPECT_FALSE(chosen({132, (1 << 18) + 4}, 1));
+  EXPECT_TRUE(chosen({512, 1024}, 0));
+  EXPECT_TRUE(chosen({8192, 4096}, 0));
+  EXPECT_FALSE(chosen({8192, 512}, 0));
+  EXPECT_FALSE(chosen({16, 1}, 1));
+  // What is reduced differs.
+  auto body = std::make_shared<Body>();
+  body->numOperands = 1;
+  body->primitives = {sumAlong(1, 0), repeatAlong(1, 1), sumAlong(0, 2)};
+  body->results = {3};
+  TensorDesc x(DType::F32, {64, 512}), y(DType::F32, {512});
+  StatusOr<TypedBody> typed = TypedBody::create(body, {&x, 1}, {&y, 1});
+  ASSERT_TRUE(typed.ok()) << typed.status().toString();
+  EXPECT_EQ(selectKernel(DeviceKind::CUDA, *typed), nullptr);
 }
 
 /// What the sums of one graph have in common.

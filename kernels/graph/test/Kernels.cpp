@@ -5,14 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 // A graph's kernel gives the bits of its primitives one by one. Sums of a graph
-// are near those in f64, and do not depend on where operands lie. Graphs are made
+// are near those in f64, and do not depend on where operands lie. What reads a sum
+// inside has the bits that come of the sum that the kernel gives. Graphs are made
 // of whatever elementwise primitives there are samples of, of operands that lie
 // anywhere, and any of their values are results. AICF_RANDOM_GRAPHS says how
 // many (300), and AICF_RANDOM_SEED from which seed on (1).
 //===----------------------------------------------------------------------===//
 
 #include "kernels/graph/CpuProgram.h"
-#include "unittests/Common/RandomGraph.h"
+#include "kernels/graph/Family.h"
+#include "unittests/Common/RandomReductions.h"
 #include "unittests/Kernels/KernelCase.h"
 
 #include "lib/Base/Element.h"
@@ -90,6 +92,12 @@ struct Expected {
   std::vector<double> sums, bounds;
 };
 
+int64_t axisOf(const Primitive &primitive) {
+  int64_t axis = 0;
+  std::memcpy(&axis, primitive.attrs.data(), sizeof(axis));
+  return axis;
+}
+
 /// Element by element of x: that of y which it belongs to.
 std::vector<size_t> sumOfEach(const TensorDesc &x, const TensorDesc &y,
                               int64_t axis) {
@@ -116,9 +124,8 @@ Expected sumInF64(const Operand &x, const TensorDesc &y,
   Expected expected;
   expected.sums.assign(size_t(y.elements()), 0);
   expected.bounds = expected.sums;
-  int64_t axis = 0;
-  std::memcpy(&axis, primitive.attrs.data(), sizeof(axis));
-  const std::vector<size_t> of = sumOfEach(x.reference.desc, y, axis);
+  const std::vector<size_t> of =
+      sumOfEach(x.reference.desc, y, axisOf(primitive));
   const size_t size = sizeOf(x.reference.desc.dtype);
   for (size_t i = 0; i < of.size(); ++i) {
     double number = loadElement(x.reference.desc.dtype, &x.bytes[i * size]);
@@ -140,9 +147,24 @@ Expected sumInF64(const Operand &x, const TensorDesc &y,
   return expected;
 }
 
+/// What is left of a reduction, dense, in the shape of what was reduced.
+Operand repeated(const Operand &left, const TensorDesc &whole, int64_t axis) {
+  const size_t size = sizeOf(left.reference.desc.dtype);
+  Operand all;
+  all.reference.desc = TensorDesc(left.reference.desc.dtype, whole.shape());
+  all.bytes.resize(all.reference.desc.spanBytes());
+  const std::vector<size_t> of =
+      sumOfEach(whole, left.reference.desc, axis);
+  for (size_t i = 0; i < of.size(); ++i)
+    std::memcpy(&all.bytes[i * size], &left.bytes[of[i] * size], size);
+  return all;
+}
+
 /// What the graph's results should be: every primitive by itself, in the type
-/// that it computes in, with its result rounded to its own.
-std::vector<Expected> runApart(const Case &c) {
+/// that it computes in, with its result rounded to its own. What reads a sum is
+/// computed of the one among `given`, the results that a kernel gave.
+std::vector<Expected> runApart(const Case &c,
+                               const std::vector<Operand> &given) {
   const Body &body = *c.body;
   std::vector<Operand> values;
   for (const Operand &in : c.ins) {
@@ -159,7 +181,15 @@ std::vector<Expected> runApart(const Case &c) {
       of.push_back(&values[size_t(operand)]);
     if (infoOf(primitive.kind).isSum()) {
       sums[values.size()] = sumInF64(*of[0], type, primitive);
-      values.push_back({});
+      const auto result =
+          std::find(body.results.begin(), body.results.end(),
+                    uint32_t(values.size())) -
+          body.results.begin();
+      values.push_back(castTo(given[size_t(result)], wide(stored)));
+      continue;
+    }
+    if (isRepeat(primitive.kind)) {
+      values.push_back(repeated(*of[0], type, axisOf(primitive)));
       continue;
     }
     Operand made =
@@ -228,12 +258,21 @@ Case caseOf(const Sample &sample, std::mt19937 &random) {
   return c;
 }
 
+/// What is left of reductions is dense, and takes nobody's memory.
+Extent extentOf(const Body &body, uint32_t value) {
+  const auto extents = extentsOf(body);
+  if (factsOf(body).pattern == patterns::ReductionGraph)
+    return (*extents)[value];
+  return isSumOf(body, value) ? Extent::Reduced : Extent::Whole;
+}
+
 /// Results that are views: every second column of something wider.
 void spreadResults(Case &c, std::mt19937 &random) {
   for (Operand &o : c.outs) {
     const TensorDesc dense = o.reference.desc;
     const uint32_t value = c.body->results[size_t(&o - c.outs.data())];
-    if (isSumOf(*c.body, value) || random() % 3 || dense.rank == 0)
+    if (extentOf(*c.body, value) == Extent::Reduced || random() % 3 ||
+        dense.rank == 0)
       continue;
     std::vector<int64_t> strides;
     for (size_t i = 0; i < dense.rank; ++i)
@@ -249,7 +288,9 @@ size_t overlay(OnDevice &memory, const Case &c) {
   std::vector<bool> isTaken(c.ins.size());
   for (size_t r = 0; r < c.outs.size(); ++r)
     for (size_t i = 0; i < c.ins.size(); ++i)
-      if (!isTaken[i] && !isSumOf(*c.body, c.body->results[r]) &&
+      if (!isTaken[i] &&
+          extentOf(*c.body, c.body->results[r]) == Extent::Whole &&
+          extentOf(*c.body, uint32_t(i)) == Extent::Whole &&
           c.ins[i].reference.desc == c.outs[r].reference.desc) {
         memory.outs[r] = memory.ins[i];
         isTaken[i] = true;
@@ -266,7 +307,6 @@ struct Counts {
 /// Runs a graph apart from its operands, and over them.
 void check(const Case &fresh, Device &device, const std::string &where,
            Counts &counts) {
-  const std::vector<Expected> expected = runApart(fresh);
   for (bool isInPlace : {false, true}) {
     Case c = fresh;
     OnDevice memory(device, c);
@@ -274,17 +314,31 @@ void check(const Case &fresh, Device &device, const std::string &where,
       counts.inPlace += overlay(memory, c);
     Status status = memory.run(c.body->primitives.front().kind);
     ASSERT_TRUE(status.ok()) << status.toString() << where;
+    std::vector<Operand> results;
     for (size_t r = 0; r < c.outs.size(); ++r) {
       Operand result{memory.download(memory.outs[r]),
                      {c.outs[r].reference.desc, {}}};
-      const DType dtype = result.reference.desc.dtype;
+      results.push_back(
+          {denseBytes(result), {result.reference.desc.dense(), {}}});
+    }
+    const std::vector<Expected> expected = runApart(fresh, results);
+    for (size_t r = 0; r < c.outs.size(); ++r) {
+      const DType dtype = results[r].reference.desc.dtype;
       EXPECT_TRUE(expected[r].sums.empty()
-                      ? areEqual(dtype, denseBytes(result), expected[r].bytes)
-                      : areNear(dtype, denseBytes(result), expected[r]))
+                      ? areEqual(dtype, results[r].bytes, expected[r].bytes)
+                      : areNear(dtype, results[r].bytes, expected[r]))
           << where << ": result " << r << (isInPlace ? ", in place" : "");
     }
     ++counts.ran;
   }
+}
+
+/// True if a card has enough groups for the reductions.
+bool hasPlan(const Sample &sample) {
+  StatusOr<TypedBody> typed = typedBodyOf(sample);
+  EXPECT_TRUE(typed.ok()) << typed.status().toString();
+  return typed.ok() &&
+         families::groupPlan(*sample.body, typed->values()).has_value();
 }
 
 /// Calls check(case, where) for random graphs of a pattern, until one fails.
@@ -296,9 +350,13 @@ void forRandomGraphs(PatternId pattern, Check check) {
   for (uint32_t seed = first; seed < first + numGraphs(); ++seed) {
     std::mt19937 random(seed);
     const bool hasSums = pattern == patterns::PointwiseSums;
-    Sample sample = RandomGraph(kTypes[random() % 5], random, hasSums).make();
+    const DType dtype = kTypes[random() % 5];
+    Sample sample = pattern == patterns::ReductionGraph
+                        ? RandomReductions(dtype, random).make()
+                        : RandomGraph(dtype, random, hasSums).make();
     if (sample.body->primitives.size() < 2 ||
-        factsOf(*sample.body).pattern != pattern)
+        factsOf(*sample.body).pattern != pattern ||
+        (pattern == patterns::ReductionGraph && !hasPlan(sample)))
       continue;
     Case fresh = caseOf(sample, random);
     spreadResults(fresh, random);
@@ -322,13 +380,13 @@ TEST(PointwiseGraph, HasTheBitsOfItsPrimitives) {
 }
 
 /// The same, and each sum twice: where the operands lie changes no bit.
-TEST(PointwiseSums, AreNearThoseInF64) {
+void checkSums(PatternId pattern) {
   auto device = makeDevice(2);
-  if (kernelsFor(device->kind(), patterns::PointwiseSums).size() == 0)
+  if (kernelsFor(device->kind(), pattern).size() == 0)
     GTEST_SKIP() << "the device has no kernel of graphs with sums";
   Counts counts;
   forRandomGraphs(
-      patterns::PointwiseSums,
+      pattern,
       [&](const Case &fresh, const std::string &where) {
         check(fresh, *device, where, counts);
         Case elsewhere = fresh, dense = fresh;
@@ -345,8 +403,12 @@ TEST(PointwiseSums, AreNearThoseInF64) {
             EXPECT_EQ(dense.outs[r].bytes, elsewhere.outs[r].bytes) << where;
           }
       });
-  EXPECT_GT(counts.ran, size_t(numGraphs())); // twice each
-  EXPECT_GT(counts.inPlace, size_t(numGraphs() / 8));
+  EXPECT_GT(counts.ran, size_t(numGraphs() / 2)); // twice each
+  EXPECT_GT(counts.inPlace, size_t(numGraphs() / 16));
+}
+TEST(PointwiseSums, AreNearThoseInF64) { checkSums(patterns::PointwiseSums); }
+TEST(ReductionGraph, HasSumsNearThoseInF64) {
+  checkSums(patterns::ReductionGraph);
 }
 
 /// Each copy lies over what the other one reads.

@@ -163,6 +163,16 @@ Operation *aicf::rt::readerOutside(Value value, ArrayRef<CallOp> calls) {
   return unread;
 }
 
+bool aicf::rt::isReadOnlyBy(Value value, CallOp reader,
+                            function_ref<bool(ViewOp)> isSeen) {
+  return !value.use_empty() &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) {
+           auto view = dyn_cast<ViewOp>(user);
+           return user == reader || (view && isSeen(view) &&
+                                     isReadOnlyBy(view.getView(), reader, isSeen));
+         });
+}
+
 int64_t aicf::rt::labelOf(Value value) {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     auto func = cast<func::FuncOp>(arg.getOwner()->getParentOp());

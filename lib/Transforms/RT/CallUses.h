@@ -73,6 +73,10 @@ bool isReturned(Value value);
 /// inside of a call has views.
 Operation *readerOutside(Value value, ArrayRef<CallOp> calls);
 
+/// Returns true if `reader` reads `value`, as it is or through views that `isSeen`
+/// takes, and nothing else does.
+bool isReadOnlyBy(Value value, CallOp reader, function_ref<bool(ViewOp)> isSeen);
+
 /// The label (vid) of an argument or of a primitive's result, or -1.
 int64_t labelOf(Value value);
 /// Returns the label of every value, in order.

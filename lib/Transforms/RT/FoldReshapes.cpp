@@ -233,7 +233,7 @@ struct Shapes {
 } // namespace
 
 /// That of the call that makes one of the operands, which `call` reads in another
-/// shape.
+/// shape; or its own, in which a sum loses a dimension that it kept.
 static std::optional<Shapes> shapeToTake(CallOp call) {
   const llvm::SmallBitVector repeated = repeatedOperands(call);
   for (auto [i, operand] : llvm::enumerate(call.getArgs())) {
@@ -244,7 +244,13 @@ static std::optional<Shapes> shapeToTake(CallOp call) {
       if (Shape shape = shapeOf(baseOf(operand)); shape != shapeOf(operand))
         return Shapes{shapeOf(operand), shape};
   }
-  return std::nullopt;
+  // Whoever repeats what is left of a sum finds it in one form.
+  const Primitive &first = call.getCode().primitives.front();
+  if (call.getCode().primitives.size() > 1 || !infoOf(first.kind).isSum())
+    return std::nullopt;
+  Shape shape = shapeOf(call.getArgs()[0]);
+  const bool keeps = shapeOf(call.getResult(0)).size() == shape.size();
+  return keeps ? std::optional(Shapes{shape, shape}) : std::nullopt;
 }
 
 namespace {

@@ -8,8 +8,9 @@
 // operands, one at a time, as long as there is a kernel for what comes of it;
 // then once more, with earlier calls that read the same tensor. Merging always
 // saves a launch and the reading of a value; only memory is weighed. The earlier
-// call moves down to the later one, but for sums, never the other way: what the
-// backward pass computes again would be computed, and kept, in the forward pass.
+// call moves down to the later one. It is the other way round for sums, and where
+// calls are near each other: what the backward pass computes again would be
+// computed, and kept, in the forward pass.
 // Which primitives are elementwise, their records say: none is named here but
 // copies, of which one has a kernel that a graph's is slower than.
 //===----------------------------------------------------------------------===//
@@ -19,6 +20,7 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/FusionPlace.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/MergeCalls.h"
 #include "lib/Transforms/Remarks.h"
@@ -75,7 +77,8 @@ static bool mayBePart(CallOp call) {
          llvm::all_of(call.getCode().primitives,
                       [](const Primitive &primitive) {
                         return mayBeInGraph(primitive.kind) ||
-                               infoOf(primitive.kind).isSum();
+                               infoOf(primitive.kind).isSum() ||
+                               isRepeat(primitive.kind);
                       }) &&
          !(call.isOnly(OpKind::Copy) && wantsTiles(call.getArgs()[0]));
 }
@@ -89,40 +92,6 @@ void PointwiseFusion::remarkMissed(CallOp maker, CallOp reader,
                   ", whose result it reads: " + why;
 }
 
-/// True if a call at or behind `at`, other than `part`, reads `value`, or if it
-/// is there in any case.
-static bool isAliveAt(Value value, Operation *at, CallOp part) {
-  Value base = baseOf(value);
-  return isa<BlockArgument>(base) || isReturned(wholeOf(base)) ||
-         anyRead(base, [&](CallOp reader, unsigned) {
-           return reader != part && !reader->isBeforeInBlock(at);
-         });
-}
-
-/// True if it takes more memory for long to compute what `maker` does at the
-/// place of `reader`: its operands stay alive until there, its results begin.
-/// The backward pass is far behind the forward pass, and which of both is kept
-/// has been decided.
-static bool keepsMoreAlive(CallOp maker, CallOp reader) {
-  constexpr unsigned kNear = 8; // calls
-  unsigned distance = 0;
-  for (Operation *op = maker->getNextNode(); op != reader.getOperation();
-       op = op->getNextNode())
-    if (isa<CallOp>(op) && ++distance > kNear)
-      break;
-  if (distance <= kNear)
-    return false;
-  uint64_t longer = 0, shorter = 0;
-  llvm::SmallDenseSet<Value> seen;
-  for (Value operand : maker.getArgs())
-    if (seen.insert(baseOf(operand)).second &&
-        !isAliveAt(operand, reader, maker))
-      longer += bytesOf(baseOf(operand).getType());
-  for (Value result : maker.getResults())
-    shorter += bytesOf(result.getType());
-  return longer > shorter;
-}
-
 /// True if a sum is worth being a part of the call. What is small stays in a GPU's
 /// second cache, and a sum apart runs beside the products on another stream.
 static bool areLarge(const MergedCall &merged) {
@@ -132,39 +101,20 @@ static bool areLarge(const MergedCall &merged) {
     bytes += bytesOf(value.getType());
   return bytes > kLeastBytes;
 }
-static bool hasSums(const MergedCall &merged) {
-  return llvm::any_of(merged.body.getBody().primitives,
-                      [](const Primitive &primitive) {
-                        return infoOf(primitive.kind).isSum();
-                      });
+
+/// True if the body has sums, and none of them inside.
+static bool hasSumsAtItsEnd(const MergedCall &merged) {
+  const PatternInfo *pattern = patternOf(*merged.body.getFacts().pattern);
+  const bool areInside = pattern->graph && pattern->graph->maxReductions > 0;
+  return !areInside && llvm::any_of(merged.body.getBody().primitives,
+                                    [](const Primitive &primitive) {
+                                      return infoOf(primitive.kind).isSum();
+                                    });
 }
 
-/// True for sums of what `maker` gives. They are small, so that nothing is lost
-/// where they are there early.
-static bool areSumsOf(CallOp reader, CallOp maker) {
-  auto isSum = [](const Primitive &primitive) {
-    return infoOf(primitive.kind).isSum();
-  };
-  return llvm::all_of(reader.getCode().primitives, isSum) &&
-         llvm::all_of(reader.getArgs(), [&](Value operand) {
-           return callOf(operand) == maker;
-         });
-}
-
-/// The one of both in front of which the call for both stands. Or null; why, goes
-/// to `whyNot`.
-static CallOp placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
-                       std::string &whyNot) {
-  if (areSumsOf(reader, maker))
-    return maker;
-  CallOp parts[] = {maker, reader};
-  if (!mayStandAt(merged, parts, reader))
-    whyNot = "something between them reads a result of the first";
-  else if (keepsMoreAlive(maker, reader))
-    whyNot = "the operands of the first would stay in memory for longer";
-  else
-    return reader;
-  return {};
+/// The call whose result `operand` is, or repeats.
+static CallOp makerFor(Value operand) {
+  return axisOfRepeat(operand) ? callOf(baseOf(operand)) : callOf(operand);
 }
 
 /// The one call for both. Or null; why, goes to `whyNot`.
@@ -172,13 +122,14 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
                              std::string &whyNot) {
   CallOp parts[] = {maker, reader};
   MergedCall merged = inGraphOrder(mergeCalls(parts, [&](Value value) {
-    return llvm::is_contained(reader.getArgs(), value) &&
-           !readerOutside(value, parts);
+    return isReadOnlyBy(value, reader, [](ViewOp view) {
+      return axisOfRepeat(view.getView()).has_value();
+    });
   }));
   if (!merged.body.getFacts().pattern) {
     whyNot = "one call would have too many primitives, operands or results, "
-             "would read a sum, or would read what it repeats in another way, "
-             "too";
+             "would repeat what is not reduced, or would read what it repeats in "
+             "another way, too";
     return {};
   }
   StatusOr<TypedBody> typed = typedBodyOf(merged);
@@ -191,7 +142,7 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
              chooser.passedOver(*typed);
     return {};
   }
-  if (hasSums(merged) && !areLarge(merged)) {
+  if (hasSumsAtItsEnd(merged) && !areLarge(merged)) {
     whyNot = "sums of few bytes are faster apart";
     return {};
   }
@@ -212,7 +163,7 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
 CallOp PointwiseFusion::fuseWithMaker(CallOp reader, Obstacles &apart) {
   apart.clear();
   for (Value operand : reader.getArgs()) {
-    CallOp maker = callOf(operand);
+    CallOp maker = makerFor(operand);
     if (!maker || apart.contains(maker) || !mayBePart(maker))
       continue;
     if (CallOp fused = fuse(maker, reader, apart[maker]))

@@ -7,8 +7,10 @@
 
 #include "lib/Transforms/RT/MergeCalls.h"
 #include "lib/Ops/BodyRules.h"
+#include "lib/Ops/Fields.h"
 #include "lib/Ops/Graphs.h"
 #include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/KernelChoice.h"
 
 using namespace mlir;
 using namespace aicf;
@@ -46,10 +48,23 @@ private:
       for (Value operand : part.getArgs())
         if (isAlone() ||
             (!isBefore.contains(callOf(operand)) &&
+             !(isBefore.contains(callOf(baseOf(operand))) &&
+               axisOfRepeat(operand)) &&
              numberOf.try_emplace(operand, merged.operands.size()).second))
           merged.operands.push_back(operand);
       isBefore.insert(part);
     }
+  }
+
+  /// The number of what `part` reads as `operand`.
+  int32_t numberFor(Value operand) {
+    if (auto known = numberOf.find(operand); known != numberOf.end())
+      return known->second;
+    // A view that repeats what is inside.
+    body.primitives.push_back(
+        repeatAlong(*axisOfRepeat(operand), numberOf.lookup(baseOf(operand))));
+    merged.vids.push_back(labelOf(operand));
+    return numberOf[operand] = int32_t(next++);
   }
 
   void addPart(CallOp part) {
@@ -57,25 +72,88 @@ private:
     // By the numbers of the part's body.
     SmallVector<int32_t> newNumber;
     for (auto [i, operand] : llvm::enumerate(part.getArgs()))
-      newNumber.push_back(isAlone() ? int32_t(i) : numberOf.lookup(operand));
-    std::vector<uint32_t> made = valuesMade(code);
-    for (Primitive primitive : code.primitives) {
-      for (int32_t &operand : primitive.operands)
+      newNumber.push_back(isAlone() ? int32_t(i) : numberFor(operand));
+    const std::vector<uint32_t> made = valuesMade(code);
+    for (auto [p, primitive] : llvm::enumerate(code.primitives)) {
+      Primitive renumbered = primitive;
+      for (int32_t &operand : renumbered.operands)
         if (operand != kAbsentValue)
           operand = newNumber[size_t(operand)];
+      repeatForSpread(part, p, renumbered);
+      const auto number = uint32_t(newNumber.size());
+      if (auto equal = findEqual(renumbered);
+          equal && staysInsideOf(part, number)) {
+        if (Value result = part.getYielded(number))
+          numberOf[result] = *equal;
+        newNumber.push_back(*equal);
+        continue;
+      }
       for (uint32_t r = 0; r < primitive.numResults(); ++r, ++next) {
-        if (Value result = part.getYielded(uint32_t(newNumber.size())))
+        const auto before = uint32_t(newNumber.size());
+        if (Value result = part.getYielded(before))
           addResult(result);
+        addVid(part, made, before);
         newNumber.push_back(int32_t(next));
       }
-      body.primitives.push_back(std::move(primitive));
+      body.primitives.push_back(std::move(renumbered));
     }
-    ArrayRef<int64_t> vids = part.getVids();
-    if (vids.empty())
-      merged.vids.append(made.size(), -1);
-    else
-      llvm::append_range(merged.vids, vids);
     merged.locations.push_back(part.getLoc());
+  }
+
+  /// The label of value `number` of a part, where it makes it.
+  void addVid(CallOp part, const std::vector<uint32_t> &made, uint32_t number) {
+    auto at = llvm::find(made, number);
+    if (at == made.end())
+      return;
+    ArrayRef<int64_t> vids = part.getVids();
+    merged.vids.push_back(vids.empty() ? -1 : vids[at - made.begin()]);
+  }
+
+  bool staysInsideOf(CallOp part, uint32_t number) const {
+    Value result = part.getYielded(number);
+    return !result || staysInside(result);
+  }
+
+  /// The value of a primitive that computes the same. Two parts may sum the same.
+  std::optional<int32_t> findEqual(const Primitive &primitive) const {
+    if (isAlone() ||
+        !(mayBeInGraph(primitive.kind) || infoOf(primitive.kind).isSum()))
+      return std::nullopt;
+    auto equal = llvm::find(body.primitives, primitive);
+    if (equal == body.primitives.end())
+      return std::nullopt;
+    return int32_t(body.firstResultOf(size_t(equal - body.primitives.begin())));
+  }
+
+  /// An operand that a primitive repeats, and that is inside, is repeated by an
+  /// `expand`: of two dimensions, that is along the other one.
+  void repeatForSpread(CallOp part, size_t position, Primitive &primitive) {
+    const SpreadInfo *spread = spreadOf(primitive.kind);
+    if (!spread || primitive.operands[spread->operand] <
+                       int32_t(body.numOperands))
+      return;
+    StatusOr<TypedBody> typed = typedBodyOf(part);
+    const int32_t like = part.getCode().primitives[position].operands[0];
+    if (!typed.ok() || typed->values()[size_t(like)].rank != 2)
+      return;
+    auto axis = std::get<int64_t>(
+        decodeField(infoOf(primitive.kind).fields[0], primitive.attrs));
+    primitive.kind = spread->as;
+    primitive.attrs.assign(infoOf(spread->as).attrBytes, 0);
+    int32_t &repeated = primitive.operands[spread->operand];
+    body.primitives.push_back(repeatAlong(axis == 0 ? 1 : 0, repeated));
+    merged.vids.push_back(merged.vids[size_t(repeated) - body.numOperands]);
+    repeated = int32_t(next++);
+  }
+
+  static Primitive repeatAlong(int64_t axis, int32_t operand) {
+    Primitive repeat;
+    repeat.kind = OpKind::Expand;
+    const OpInfo &info = infoOf(repeat.kind);
+    repeat.attrs.resize(info.attrBytes);
+    encodeField(info.fields[0], axis, repeat.attrs);
+    repeat.operands = {operand};
+    return repeat;
   }
 
   void addResult(Value result) {
@@ -94,6 +172,27 @@ private:
   llvm::DenseMap<Value, int32_t> numberOf;
 };
 } // namespace
+
+std::optional<int64_t> aicf::rt::axisOfRepeat(Value value) {
+  ViewOp view = viewOf(value);
+  if (!view || view.getOffset() != 0)
+    return std::nullopt;
+  TensorDesc base = toTensorDesc(view.getBase().getType());
+  TensorDesc seen = toTensorDesc(value.getType());
+  if (!base.isDense() || base.rank + 1u != seen.rank)
+    return std::nullopt;
+  for (size_t axis = 0; axis < seen.rank; ++axis) {
+    bool repeats = seen.dims[axis] > 1 && seen.stride(axis) == 0;
+    for (size_t i = 0; i < base.rank; ++i) {
+      size_t from = i < axis ? i : i + 1;
+      repeats &= seen.dims[from] == base.dims[i] &&
+                 (base.dims[i] == 1 || seen.stride(from) == base.stride(i));
+    }
+    if (repeats)
+      return int64_t(axis);
+  }
+  return std::nullopt;
+}
 
 MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
                                 llvm::function_ref<bool(Value)> staysInside) {
@@ -155,7 +254,16 @@ CallOp aicf::rt::replaceParts(const MergedCall &merged, ArrayRef<CallOp> parts,
        llvm::zip_equal(SmallVector<Value>(merged.results), call.getResults()))
     before.replaceAllUsesWith(after);
   moveViews(call);
-  for (CallOp part : llvm::reverse(parts))
+  auto eraseViews = [](Value value) {
+    forEachView(value, [](ViewOp view) {
+      if (view.use_empty())
+        view.erase();
+    });
+  };
+  for (CallOp part : llvm::reverse(parts)) {
+    llvm::for_each(part.getResults(), eraseViews);
     part.erase();
+  }
+  llvm::for_each(call.getResults(), eraseViews);
   return call;
 }

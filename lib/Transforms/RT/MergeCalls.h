@@ -26,9 +26,14 @@ struct MergedCall {
   SmallVector<Location> locations;
 };
 
+/// The dimension along which a view repeats all of its base, which lacks it, or
+/// nothing.
+std::optional<int64_t> axisOfRepeat(Value view);
+
 /// Merges the calls `parts`, in this order. What satisfies `staysInside` is not
 /// a result of the new call. A part that reads a result of a later part has it
-/// for an operand: then the call has no place.
+/// for an operand: then the call has no place. Where a part reads a result of an
+/// earlier one through a view that repeats it, the body has an `expand`.
 MergedCall mergeCalls(ArrayRef<CallOp> parts,
                       llvm::function_ref<bool(Value)> staysInside);
 
@@ -41,7 +46,8 @@ MergedCall inGraphOrder(const MergedCall &call);
 bool mayStandAt(const MergedCall &merged, ArrayRef<CallOp> parts,
                 Operation *at);
 
-/// Creates the call in front of `at`, where it may stand, and erases the parts.
+/// Creates the call in front of `at`, where it may stand, and erases the parts, and
+/// views of results that nobody reads any more.
 CallOp replaceParts(const MergedCall &merged, ArrayRef<CallOp> parts,
                     Operation *at);
 

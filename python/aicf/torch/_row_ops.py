@@ -277,13 +277,6 @@ def _group_norm(call: Call, x: Any, groups: int, weight: Any = None, bias: Any =
     return F.group_norm(x, groups, weight, bias, eps)
 
 
-def _moments(x: Tensor) -> tuple[Tensor, Tensor, int]:
-    """Mean and biased variance by channel, and how many numbers they are of."""
-    axes = tuple(i for i in range(len(x.shape)) if i != 1)
-    rows = wide(x)
-    return (rows.mean(axes), F.var(rows, axes, correction=0), x.size // x.shape[1])
-
-
 @aten("_native_batch_norm_legit_functional.default")
 def _batch_norm(call: Call, x: Any, weight: Any, bias: Any, running_mean: Any,
                 running_var: Any, training: bool, momentum: float, eps: float) -> Any:
@@ -291,8 +284,8 @@ def _batch_norm(call: Call, x: Any, weight: Any, bias: Any, running_mean: Any,
     if not training:
         y = F.batch_norm(tensor, running_mean, running_var, weight, bias, eps)
         return (y, None, None, running_mean, running_var)
-    mean, variance, count = _moments(tensor)
-    y = F.batch_norm(tensor, mean, variance, weight, bias, eps)
+    y, mean, variance = F.norm_of_batch(tensor, weight, bias, eps)
+    count = tensor.size // tensor.shape[1]
 
     def moved(running: Any, batch: Tensor) -> Tensor:
         old = as_tensor(running)
@@ -311,8 +304,7 @@ def _batch_norm_of_running(call: Call, x: Any, weight: Any, bias: Any, running_m
 @aten("_native_batch_norm_legit.no_stats")
 def _batch_norm_of_batch(call: Call, x: Any, weight: Any, bias: Any, training: bool,
                          momentum: float, eps: float) -> Any:
-    mean, variance, _ = _moments(as_tensor(x))
-    return (F.batch_norm(x, mean, variance, weight, bias, eps), None, None)
+    return (F.norm_of_batch(as_tensor(x), weight, bias, eps)[0], None, None)
 
 
 # Attention

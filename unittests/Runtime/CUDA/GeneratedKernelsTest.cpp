@@ -15,7 +15,7 @@
 #include "kernels/graph/SumsParams.h"
 #include "lib/Runtime/CUDA/CUDADevice.h"
 #include "lib/Runtime/CUDA/CUDAStream.h"
-#include "unittests/Common/RandomGraph.h"
+#include "unittests/Common/RandomReductions.h"
 
 #include "aicf/OpCall.h"
 
@@ -36,6 +36,8 @@ std::shared_ptr<Device> makeDevice(const CudaApi &api = fakeCudaApi()) {
   EXPECT_TRUE(device.ok()) << device.status().toString();
   return device.ok() ? *device : nullptr;
 }
+
+using Shape = std::vector<int64_t>;
 
 /// tanh(x) * x of `count` elements.
 Sample makeGated(int64_t count) {
@@ -272,6 +274,101 @@ TEST(GeneratedKernels, SumRowsInChunksOfWholeVectors) {
   }
 }
 
+/// x * repeat(mean of x over `axis`).
+Sample makeNormed(const TensorDesc &x, int64_t axis) {
+  GraphBuilder graph;
+  GraphBuilder::Value in = graph.operand(x);
+  TensorDesc left = x;
+  for (size_t i = size_t(axis); i + 1 < x.rank; ++i)
+    left.dims[i] = x.dims[i + 1];
+  --left.rank;
+  GraphBuilder::Value mean =
+      graph.add(OpKind::ReduceMean, {in}, encodeAttrs(ReduceMeanAttrs{axis}),
+                TensorDesc(x.dtype, left.shape()));
+  return graph.finish({graph.add(
+      OpKind::Mul, {in, graph.add(OpKind::Expand, {mean},
+                                  encodeAttrs(ExpandAttrs{axis}), x)})});
+}
+
+/// True if a branch of the kernel goes back.
+bool hasLoop(const std::string &text) {
+  for (size_t at = 0; (at = text.find(" bra $A", at)) != std::string::npos;
+       ++at) {
+    const std::string label =
+        text.substr(at + 5, text.find(';', at) - at - 5) + ":\n";
+    if (text.find(label) < at)
+      return true;
+  }
+  return false;
+}
+
+/// Where a thread has few vectors, they are loaded once, and all in front of what
+/// is computed. Else each phase is a loop.
+TEST(GeneratedKernels, GoThroughWhatTheyReduceInPhases) {
+  auto count = [](const std::string &text, const std::string &part) {
+    size_t n = 0;
+    for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at)
+      ++n;
+    return n;
+  };
+  const std::string once = textOf(makeNormed({DType::F32, {64, 4096}}, 1));
+  size_t at = 0;
+  for (const char *part :
+       {".maxntid 256", "ld.global.v4.b32", "ld.global.v4.b32",
+        "ld.global.v4.b32", "ld.global.v4.b32", "add.rn.f32", "shfl.sync.bfly",
+        "bar.sync", "bar.sync", "div.rn.f32", "mul.rn.f32",
+        "st.global.v4.b32"}) {
+    size_t found = once.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part << " in\n" << once;
+    at = found + 1;
+  }
+  EXPECT_EQ(count(once, "ld.global"), 4u);
+  EXPECT_FALSE(hasLoop(once));
+  // A warp needs nobody else.
+  const std::string warp = textOf(makeNormed({DType::F32, {64, 512}}, 1));
+  EXPECT_EQ(count(warp, "ld.global"), 4u);
+  EXPECT_EQ(count(warp, "bar.sync"), 0u);
+  const std::string loops = textOf(makeNormed({DType::F32, {256, 16384}}, 1));
+  EXPECT_EQ(count(loops, "ld.global"), 4u); // two a phase
+  EXPECT_TRUE(hasLoop(loops));
+  EXPECT_GT(loops.find("st.global"), loops.rfind("ld.global"));
+}
+
+/// Of a body whose sums are of different elements: no family takes it.
+TEST(GeneratedKernels, ReduceWhatGoesTogether) {
+  Body body;
+  body.numOperands = 1;
+  body.primitives = {
+      {OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{1}), {0}},
+      {OpKind::Expand, encodeAttrs(ExpandAttrs{1}), {1}},
+      {OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{0}), {2}}};
+  body.results = {3};
+  const TensorDesc x(DType::F32, {64, 512});
+  std::vector<TensorView> values;
+  for (const TensorDesc &desc :
+       {x, TensorDesc(DType::F32, {64}), x, TensorDesc(DType::F32, {512})})
+    values.push_back({nullptr, desc});
+  EXPECT_EQ(cuda::writeGraphKernel(body, values, {}, kCard).status().message(),
+            "the reductions of a graph do not go together");
+}
+
+/// Groups.cu has a function for each group that there is.
+TEST(GeneratedKernels, HaveASumForEveryGroup) {
+  for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16})
+    for (int64_t other : {int64_t(1), int64_t(7), int64_t(4096), int64_t(100000)})
+      for (int64_t size = 2; size <= 8192; size += 1 + size / 7)
+        for (int64_t axis : {0, 1}) {
+          const TensorDesc x(dtype, axis == 0 ? Shape{size, other}
+                                              : Shape{other, size});
+          Sample sample = makeNormed(x, axis);
+          StatusOr<TypedBody> typed = typedBodyOf(sample);
+          ASSERT_TRUE(typed.ok()) << typed.status().toString();
+          if (selectKernel(DeviceKind::CUDA, *typed)) {
+            EXPECT_NE(textOf(sample), "") << x.toString() << " over " << axis;
+          }
+        }
+}
+
 /// Of a body that no family takes.
 TEST(GeneratedKernels, AreMadeOfScalarFunctionsAlone) {
   Body body;
@@ -354,14 +451,23 @@ TEST(GeneratedKernels, AreTakenByTheAssembler) {
   size_t numTexts = 0;
   const char *more = std::getenv("AICF_RANDOM_GRAPHS");
   const uint32_t numGraphs = more ? uint32_t(std::atoi(more)) : 40;
-  for (uint32_t seed = 1; seed <= 2 * numGraphs; ++seed) {
+  for (uint32_t seed = 1; seed <= 3 * numGraphs; ++seed) {
     std::mt19937 random(seed);
     constexpr DType kTypes[] = {DType::F32, DType::F64, DType::F16,
                                 DType::BF16};
-    const bool hasSums = seed % 2;
-    Sample sample = RandomGraph(kTypes[random() % 4], random, hasSums).make();
-    if (factsOf(*sample.body).pattern != (hasSums ? patterns::PointwiseSums
-                                                  : patterns::PointwiseGraph))
+    constexpr PatternId kPatterns[] = {patterns::PointwiseGraph,
+                                       patterns::PointwiseSums,
+                                       patterns::ReductionGraph};
+    const PatternId pattern = kPatterns[seed % 3];
+    const DType dtype = kTypes[random() % 4];
+    Sample sample =
+        pattern == patterns::ReductionGraph
+            ? RandomReductions(dtype, random).make()
+            : RandomGraph(dtype, random, pattern == patterns::PointwiseSums)
+                  .make();
+    StatusOr<TypedBody> typed = typedBodyOf(sample);
+    if (factsOf(*sample.body).pattern != pattern || !typed.ok() ||
+        !selectKernel(DeviceKind::CUDA, *typed))
       continue;
     const std::string path = (folder / "graph.ptx").string();
     static char room[1 << 20]; // for chunks
@@ -379,7 +485,7 @@ TEST(GeneratedKernels, AreTakenByTheAssembler) {
     ++numTexts;
   }
   std::filesystem::remove_all(folder);
-  EXPECT_GT(numTexts, numGraphs);
+  EXPECT_GT(numTexts, 2 * numGraphs);
 }
 
 } // namespace

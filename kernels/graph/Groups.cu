@@ -1,0 +1,106 @@
+//===- Groups.cu - what threads of a group sum together -------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Functions for graphs with reductions inside, as Scalars.cu has those of single
+// elements. A group is `Across` threads over columns by `Along` over what is
+// summed: thread t is at column t % Across. Up to kSums sums go together:
+//
+//   every thread: put(number of the sum, what it has)
+//   barrier
+//   every thread: gather(how many sums)
+//   barrier
+//   every thread: the sum of its column = get(number of the sum)
+//
+// A group of one warp or less needs no more than put(), which returns the sum.
+// Each sum is added in one order, whichever thread looks.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/graph/SumsParams.h"
+
+namespace aicf::cuda {
+
+/// Sums at a time. What they need of shared memory is below 48 KiB.
+constexpr int kSums = kSumsOfGroup;
+
+/// Of one group's size: the sums of warps, and those of groups.
+template <typename C, int Across, int Along> struct Group {
+  static constexpr int kThreads = Across * Along, kWarps = kThreads / 32;
+  static constexpr int kBlock = kThreads > 256 ? kThreads : 256;
+  static constexpr int kBlockWarps = kBlock / 32;
+  struct Memory {
+    C ofWarp[kSums][kBlockWarps][Across];
+    C ofGroup[kSums][kBlock / kThreads][Across];
+  };
+  static __device__ Memory &memory() {
+    __shared__ Memory shared;
+    return shared;
+  }
+
+  static __device__ __forceinline__ C put(int32_t number, C x) {
+#pragma unroll
+    for (int offset = Across; offset < 32 && offset < kThreads; offset *= 2)
+      x += __shfl_xor_sync(0xffffffffu, x, offset);
+    if constexpr (kWarps > 1) {
+      const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+      if (lane < Across)
+        memory().ofWarp[number][warp][lane] = x;
+    }
+    return x;
+  }
+  /// A part of a warp has the sums of all warps of a group, of one column.
+  static __device__ __forceinline__ void gather(int32_t count) {
+    const uint32_t all = count * Across * kBlockWarps;
+    // Threads of one warp take as many turns: they shuffle.
+    for (uint32_t at = threadIdx.x; at - threadIdx.x % 32 < all; at += kBlock) {
+      const uint32_t from = at < all ? at : 0;
+      const uint32_t warp = from % kBlockWarps;
+      const uint32_t column = from / kBlockWarps % Across;
+      const uint32_t number = from / kBlockWarps / Across;
+      C x = memory().ofWarp[number][warp][column];
+#pragma unroll
+      for (int offset = 1; offset < kWarps; offset *= 2)
+        x += __shfl_xor_sync(0xffffffffu, x, offset);
+      if (at < all && warp % kWarps == 0)
+        memory().ofGroup[number][warp / kWarps][column] = x;
+    }
+  }
+  static __device__ __forceinline__ C get(int32_t number) {
+    const int warp = threadIdx.x / 32;
+    return memory().ofGroup[number][warp / kWarps][threadIdx.x % Across];
+  }
+};
+
+} // namespace aicf::cuda
+
+#define AICF_GROUP_OF_WARP(TYPE, C, ACROSS, ALONG)                             \
+  extern "C" __device__ C aicf_group_put_##TYPE##_##ACROSS##_##ALONG(          \
+      int32_t number, C x) {                                                   \
+    return aicf::cuda::Group<C, ACROSS, ALONG>::put(number, x);                \
+  }
+#define AICF_GROUP(TYPE, C, ACROSS, ALONG)                                     \
+  AICF_GROUP_OF_WARP(TYPE, C, ACROSS, ALONG)                                   \
+  extern "C" __device__ int32_t aicf_group_gather_##TYPE##_##ACROSS##_##ALONG( \
+      int32_t count) {                                                         \
+    aicf::cuda::Group<C, ACROSS, ALONG>::gather(count);                        \
+    return 0;                                                                  \
+  }                                                                            \
+  extern "C" __device__ C aicf_group_get_##TYPE##_##ACROSS##_##ALONG(          \
+      int32_t number) {                                                        \
+    return aicf::cuda::Group<C, ACROSS, ALONG>::get(number);                   \
+  }
+// Those that groupPlanOf() in Family.h asks for.
+#define AICF_GROUPS(TYPE, C)                                                   \
+  AICF_GROUP_OF_WARP(TYPE, C, 1, 8)                                            \
+  AICF_GROUP_OF_WARP(TYPE, C, 1, 32)                                           \
+  AICF_GROUP(TYPE, C, 1, 256)                                                  \
+  AICF_GROUP(TYPE, C, 1, 512)                                                  \
+  AICF_GROUP(TYPE, C, 1, 1024)                                                 \
+  AICF_GROUP(TYPE, C, 2, 128)                                                  \
+  AICF_GROUP(TYPE, C, 2, 512)                                                  \
+  AICF_GROUP(TYPE, C, 8, 32)                                                   \
+  AICF_GROUP(TYPE, C, 8, 128)
+AICF_GROUPS(f32, float)
+AICF_GROUPS(f64, double)

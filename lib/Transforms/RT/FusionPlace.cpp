@@ -1,0 +1,83 @@
+//===- FusionPlace.cpp - where the call for two calls stands --------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/RT/FusionPlace.h"
+#include "lib/Dialect/Entry.h"
+#include "lib/Ops/Graphs.h"
+#include "lib/Transforms/RT/CallUses.h"
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::rt;
+
+/// True if a call at or behind `at`, other than `part`, reads `value`, or if it
+/// is there in any case.
+static bool isAliveAt(Value value, Operation *at, CallOp part) {
+  Value base = baseOf(value);
+  return isa<BlockArgument>(base) || isReturned(wholeOf(base)) ||
+         anyRead(base, [&](CallOp reader, unsigned) {
+           return reader != part && !reader->isBeforeInBlock(at);
+         });
+}
+
+/// True for few calls between both.
+static bool areNear(CallOp maker, CallOp reader) {
+  constexpr unsigned kNear = 8;
+  unsigned distance = 0;
+  for (Operation *op = maker->getNextNode(); op != reader.getOperation();
+       op = op->getNextNode())
+    if (isa<CallOp>(op) && ++distance > kNear)
+      return false;
+  return true;
+}
+
+/// True if it takes more memory for long to compute what `maker` does at the
+/// place of `reader`: its operands stay alive until there, its results begin.
+/// The backward pass is far behind the forward pass, and which of both is kept
+/// has been decided.
+static bool keepsMoreAlive(CallOp maker, CallOp reader) {
+  if (areNear(maker, reader))
+    return false;
+  uint64_t longer = 0, shorter = 0;
+  llvm::SmallDenseSet<Value> seen;
+  for (Value operand : maker.getArgs())
+    if (seen.insert(baseOf(operand)).second &&
+        !isAliveAt(operand, reader, maker))
+      longer += bytesOf(baseOf(operand).getType());
+  for (Value result : maker.getResults())
+    shorter += bytesOf(result.getType());
+  return longer > shorter;
+}
+
+/// True for sums of what `maker` gives. They are small, so that nothing is lost
+/// where they are there early.
+static bool areSumsOf(CallOp reader, CallOp maker) {
+  auto isSum = [](const Primitive &primitive) {
+    return infoOf(primitive.kind).isSum();
+  };
+  return llvm::all_of(reader.getCode().primitives, isSum) &&
+         llvm::all_of(reader.getArgs(), [&](Value operand) {
+           return callOf(operand) == maker;
+         });
+}
+
+CallOp aicf::rt::placeFor(const MergedCall &merged, CallOp maker,
+                          CallOp reader, std::string &whyNot) {
+  if (areSumsOf(reader, maker))
+    return maker;
+  CallOp parts[] = {maker, reader};
+  if (!mayStandAt(merged, parts, reader)) {
+    if (areNear(maker, reader) && mayStandAt(merged, parts, maker))
+      return maker;
+    whyNot = "something between them reads a result of the first";
+  } else if (keepsMoreAlive(maker, reader)) {
+    whyNot = "the operands of the first would stay in memory for longer";
+  } else {
+    return reader;
+  }
+  return {};
+}

@@ -742,8 +742,9 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
     On CUDA, sums and means (reduce_sum, reduce_mean) may be part of the call, too. Where something
     inside reads them, the call is a normalisation or the like: up to eight over one dimension
     (ReductionGraph in the same file). What is left of them is repeated by `expand`, which stands
-    for a view between the calls, because a body has no views. A kernel must have enough rows or
-    columns for the whole card. Where nothing inside reads them, they are up to two of one shape
+    for a view between the calls, because a body has no views. A primitive that is defined by rows,
+    such as softmax, counts as one of the eight. A kernel must have enough rows or columns for the
+    whole card. Where nothing inside reads them, they are up to two of one shape
     (PointwiseSums). This is done only where the call moves more than 64 MiB. Smaller tensors
     stay in the second cache, and there a sum that runs beside the products on another stream is
     faster. Of equal primitives in one call, one is left.

@@ -420,6 +420,15 @@ Status ElementWriter::loadOperand(uint32_t operand) {
   return {};
 }
 
+void ElementWriter::repeat(uint32_t value, uint32_t left) {
+  for (auto of : {&Elements::registers, &Elements::loaded}) {
+    Lanes all = (reduced.*of)[left];
+    if (!all.empty())
+      all.resize(size_t(lanes), all[0]);
+    (whole.*of)[value] = std::move(all);
+  }
+}
+
 Status ElementWriter::computePrimitive(size_t p) {
   const Primitive &primitive = body.primitives[p];
   const auto value = uint32_t(body.numOperands + p);

@@ -93,6 +93,9 @@ public:
   const Lanes &lanesOf(uint32_t value) const {
     return (extents[value] == Extent::Whole ? whole : reduced).registers[value];
   }
+  /// Gives a whole value the elements of a reduced one: as many as a thread has, or
+  /// one for all of them.
+  void repeat(uint32_t value, uint32_t left);
   void setLanesOf(uint32_t value, Lanes all) {
     of(value).registers[value] = std::move(all);
   }

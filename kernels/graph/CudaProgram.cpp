@@ -8,7 +8,7 @@
 #include "kernels/graph/CudaProgram.h"
 #include "kernels/graph/CudaElements.h"
 #include "kernels/graph/CudaScalars.h"
-#include "lib/Ops/Graphs.h"
+#include "lib/Ops/RowGraph.h"
 
 namespace aicf::cuda {
 
@@ -70,14 +70,16 @@ StatusOr<GraphKernel> writeGraphKernel(const Body &body,
                                        Span<const TensorView> values,
                                        const TensorView &workspace,
                                        const DeviceLimits &limits) {
-  const std::vector<TensorView> seen = graphTensors(body, values);
   bool hasSums = false;
   for (const Primitive &primitive : body.primitives) {
     hasSums |= infoOf(primitive.kind).isSum();
+    bool isInside = isDefinedByRows(primitive.kind);
     for (int32_t operand : primitive.operands)
-      if (isSumOf(body, uint32_t(operand)))
-        return writeReductionsKernel(body, seen);
+      isInside |= isSumOf(body, uint32_t(operand));
+    if (isInside)
+      return writeReductionsKernel(body, values);
   }
+  const std::vector<TensorView> seen = graphTensors(body, values);
   return hasSums ? writeSumsKernel(body, seen, workspace, limits)
                  : writeElementsKernel(body, seen);
 }

@@ -40,8 +40,7 @@ StatusOr<GraphKernel> writeGraphKernel(const Body &body,
                                        Span<const TensorView> values,
                                        const TensorView &workspace,
                                        const DeviceLimits &limits);
-/// The same for a body with reductions inside. `values` as graphTensors() gives
-/// them.
+/// The same for a body with reductions inside.
 StatusOr<GraphKernel> writeReductionsKernel(const Body &body,
                                             Span<const TensorView> values);
 /// The same for a body with sums. `values` as graphTensors() gives them.

@@ -4,20 +4,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// A group of threads has a row, or some columns (GroupPlan in Family.h). It goes
-// through them in phases. In each, its threads add what the phase reduces, and
-// sum it up together (Groups.cu); the last one writes what is whole:
+// A group of threads has a row, or some columns (GroupPlan in Family.h). It
+// goes through them in phases. In each, its threads add what the phase reduces,
+// and sum it up together (Groups.cu); the last one writes what is whole:
 //
 //   phase 0   loads, elementwise -> partial sums --group--> what is left
 //   phase 1   elementwise, with what is left repeated -> partial sums ...
 //   last      elementwise -> stores
 //
-// Where a thread has few vectors, a value stays in registers from phase to phase.
-// Else the phases are loops over a few vectors at a time, and each loads and
-// computes again what it needs: the second time from a cache. Loads of all these
-// vectors stand in front of what is computed. What is left, every thread of the
-// group computes for itself. All stores are in the last phase, behind all loads of
-// the same elements.
+// Where a thread has few vectors, a value stays in registers from phase to
+// phase. Else the phases are loops over a few vectors at a time, and each loads
+// and computes again what it needs: the second time from a cache. Loads of all
+// these vectors stand in front of what is computed. What is left, every thread
+// of the group computes for itself. All stores are in the last phase, behind
+// all loads of the same elements.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/graph/CudaElements.h"
@@ -35,32 +35,36 @@ using rules::wide;
 
 class ReductionsWriter {
 public:
-  ReductionsWriter(const Body &body, Span<const TensorView> values,
+  /// `values` by the graph's numbers.
+  ReductionsWriter(const RowGraph &graph, Span<const TensorView> values,
                    const GroupPlan &plan)
-      : body(body), values(values), extents(*extentsOf(body)), plan(plan),
-        writer(body, values, extents), phaseOf(body.numValues()) {
+      : graph(graph), body(graph.body), plan(plan),
+        writer(graph.body, values, graph.extents), phaseOf(graph.types.size()) {
     for (size_t p = 0; p < body.primitives.size(); ++p)
       for (int32_t operand : body.primitives[p].operands)
-        phaseOf[valueOf(p)] = std::max(
-            phaseOf[valueOf(p)],
-            phaseOf[size_t(operand)] + (isSum(valueOf(p)) ? 1 : 0));
+        phaseOf[valueOf(p)] =
+            std::max(phaseOf[valueOf(p)],
+                     phaseOf[size_t(operand)] + (graph.isReduction(p) ? 1 : 0));
   }
   StatusOr<GraphKernel> run();
 
 private:
-  uint32_t valueOf(size_t primitive) const {
-    return body.numOperands + uint32_t(primitive);
-  }
+  uint32_t valueOf(size_t primitive) const { return graph.valueOf(primitive); }
   const Primitive &makerOf(uint32_t value) const {
     return body.primitives[value - body.numOperands];
   }
-  bool isSum(uint32_t value) const { return isSumOf(body, value); }
-  bool isWhole(uint32_t value) const {
-    return extents[value] == Extent::Whole;
+  RowStep stepOf(uint32_t value) const {
+    return graph.steps[value - body.numOperands];
   }
-  DType typeOf(uint32_t value) const { return values[value].desc.dtype; }
-  DType summedIn(uint32_t sum) const {
-    return wide(typeOf(uint32_t(makerOf(sum).operands[0])));
+  bool isRepeated(uint32_t value) const {
+    return value >= body.numOperands && stepOf(value) == RowStep::Repeat;
+  }
+  bool isWhole(uint32_t value) const {
+    return graph.extents[value] == Extent::Whole;
+  }
+  DType typeOf(uint32_t value) const { return graph.types[value].dtype; }
+  DType reducedIn(uint32_t value) const {
+    return wide(typeOf(uint32_t(makerOf(value).operands[0])));
   }
   /// Elements of what is left that a thread knows.
   int64_t numLeft() const { return plan.inner == 1 ? 1 : plan.vector; }
@@ -84,15 +88,14 @@ private:
   void beginLoads(uint32_t value, std::vector<bool> &isSeen);
   Status need(uint32_t value);
   Status addTo(uint32_t sum);
-  Status addUp(const std::vector<std::string *> &terms, DType type);
+  Status addUp(const std::vector<std::string *> &terms, DType type, bool isMax);
   Status sumUp(const std::vector<uint32_t> &sums);
   Status finish(uint32_t sum);
   Status computeLeft(size_t phase);
   Status storeLeft();
 
+  const RowGraph &graph;
   const Body &body;
-  Span<const TensorView> values;
-  const std::vector<Extent> extents;
   const GroupPlan plan;
   ElementWriter writer;
   /// The phase in which a value can be computed: a sum behind that of what it
@@ -101,8 +104,8 @@ private:
   size_t lastPhase = 0;
   size_t numPredicates = 0, numLabels = 0;
 
-  // Registers: where the thread's first elements begin, and what is left of them,
-  // in 64 bits; where along what is reduced it begins.
+  // Registers: where the thread's first elements begin, and what is left of
+  // them, in 64 bits; where along what is reduced it begins.
   std::string base, left, along;
   /// Predicates: it is of a group, and stores what is left of it.
   std::string exists, storesLeft;
@@ -144,8 +147,8 @@ void ReductionsWriter::findPlace() {
   const std::string wideColumn = wideRegister();
   line("mad.lo.u32 ", column, ", ", strip, ", ", text(plan.across), ", ",
        column);
-  line("mul.wide.u32 ", wideColumn, ", ", column,
-       ", ", text(plan.inner == 1 ? 0 : plan.vector));
+  line("mul.wide.u32 ", wideColumn, ", ", column, ", ",
+       text(plan.inner == 1 ? 0 : plan.vector));
   const std::string hasColumn = predicate();
   line("setp.lt.u64 ", hasColumn, ", ", wideColumn, ", ", text(plan.inner));
   line("and.pred ", exists, ", ", exists, ", ", hasColumn);
@@ -153,8 +156,8 @@ void ReductionsWriter::findPlace() {
        text(std::max<int64_t>(plan.inner - plan.vector, 0)));
   const std::string wideOuter = wideRegister();
   line("cvt.u64.u32 ", wideOuter, ", ", outer);
-  line("mad.lo.u64 ", base, ", ", wideOuter, ", ",
-       text(plan.size * plan.inner), ", ", wideColumn);
+  line("mad.lo.u64 ", base, ", ", wideOuter, ", ", text(plan.size * plan.inner),
+       ", ", wideColumn);
   line("mad.lo.u64 ", left, ", ", wideOuter, ", ", text(plan.inner), ", ",
        wideColumn);
   line("mul.wide.u32 ", along, ", ", first, ", ",
@@ -170,7 +173,7 @@ void ReductionsWriter::beginLoads(uint32_t value, std::vector<bool> &isSeen) {
   isSeen[value] = true;
   if (value < body.numOperands)
     return writer.beginLoad(value);
-  if (!isRepeat(makerOf(value).kind))
+  if (!isRepeated(value))
     for (int32_t operand : makerOf(value).operands)
       beginLoads(uint32_t(operand), isSeen);
 }
@@ -181,11 +184,8 @@ Status ReductionsWriter::need(uint32_t value) {
     return {};
   if (value < body.numOperands)
     return writer.loadOperand(value);
-  if (isRepeat(makerOf(value).kind)) {
-    ElementWriter::Lanes lanes =
-        writer.lanesOf(uint32_t(makerOf(value).operands[0]));
-    lanes.resize(size_t(plan.vector), lanes[0]);
-    writer.setLanesOf(value, std::move(lanes));
+  if (isRepeated(value)) {
+    writer.repeat(value, uint32_t(makerOf(value).operands[0]));
     return {};
   }
   for (int32_t operand : makerOf(value).operands)
@@ -197,15 +197,15 @@ Status ReductionsWriter::need(uint32_t value) {
 Status ReductionsWriter::addTo(uint32_t sum) {
   const auto summand = uint32_t(makerOf(sum).operands[0]);
   AICF_RETURN_IF_ERROR(need(summand));
-  const std::string type(nameOf(summedIn(sum)));
-  const bool is64Bits = sizeOf(summedIn(sum)) == 8;
+  const std::string type(nameOf(reducedIn(sum)));
+  const bool is64Bits = sizeOf(reducedIn(sum)) == 8;
   std::vector<std::string> &sums = partial[sum];
   for (size_t k = 0; k < size_t(plan.vector); ++k) {
     const std::string &mine = sums[k % sums.size()];
     AICF_ASSIGN_OR_RETURN(
         std::string added,
-        writer.call("add_" + type, {mine, writer.lanesOf(summand)[k]},
-                    is64Bits));
+        writer.call((stepOf(sum) == RowStep::Max ? "maximum_" : "add_") + type,
+                    {mine, writer.lanesOf(summand)[k]}, is64Bits));
     line(is64Bits ? "mov.b64 " : "mov.b32 ", mine, ", ", added);
   }
   return {};
@@ -215,7 +215,7 @@ Status ReductionsWriter::addTo(uint32_t sum) {
 std::vector<uint32_t> ReductionsWriter::sumsOf(size_t phase) const {
   std::vector<uint32_t> sums;
   for (size_t p = 0; p < body.primitives.size(); ++p)
-    if (isSum(valueOf(p)) && phaseOf[valueOf(p)] == phase + 1)
+    if (graph.isReduction(p) && phaseOf[valueOf(p)] == phase + 1)
       sums.push_back(valueOf(p));
   return sums;
 }
@@ -238,8 +238,8 @@ Status ReductionsWriter::turn(size_t number) {
   return {};
 }
 
-/// As many vectors as a thread has at a time, the first of them at `at` along what
-/// is reduced.
+/// Goes through as many vectors as a thread has at a time, the first of them at
+/// `at` along what is reduced.
 Status ReductionsWriter::turns(size_t number, const std::string &at) {
   std::vector<uint32_t> wanted;
   for (uint32_t sum : sumsOf(number))
@@ -263,7 +263,7 @@ Status ReductionsWriter::turns(size_t number, const std::string &at) {
     writer.exchange(all[k].elements);
     if (isFresh)
       writer.goTo(writer.firstElement());
-    std::vector<bool> isSeen(extents.size());
+    std::vector<bool> isSeen(graph.types.size());
     for (uint32_t value : wanted)
       beginLoads(value, isSeen);
     writer.exchange(all[k].elements);
@@ -280,11 +280,12 @@ Status ReductionsWriter::turns(size_t number, const std::string &at) {
   return {};
 }
 
-/// Makes sums of the group of `terms`, which every thread of it has, as Groups.cu
-/// says.
+/// Makes sums of the group of `terms`, which every thread of it has, as
+/// Groups.cu says.
 Status ReductionsWriter::addUp(const std::vector<std::string *> &terms,
-                               DType type) {
-  const std::string group = std::string(nameOf(type)) + "_" +
+                               DType type, bool isMax) {
+  const std::string group = (isMax ? "max_" : "sum_") +
+                            std::string(nameOf(type)) + "_" +
                             text(plan.across) + "_" + text(plan.along);
   const bool is64Bits = sizeOf(type) == 8;
   auto literal = [&](int64_t n) {
@@ -293,9 +294,9 @@ Status ReductionsWriter::addUp(const std::vector<std::string *> &terms,
     return to;
   };
   for (size_t k = 0; k < terms.size(); ++k) {
-    AICF_ASSIGN_OR_RETURN(*terms[k],
-                          writer.call("group_put_" + group,
-                                      {literal(int64_t(k)), *terms[k]}, is64Bits));
+    AICF_ASSIGN_OR_RETURN(
+        *terms[k], writer.call("group_put_" + group,
+                               {literal(int64_t(k)), *terms[k]}, is64Bits));
   }
   if (plan.across * plan.along <= 32)
     return {};
@@ -313,22 +314,25 @@ Status ReductionsWriter::addUp(const std::vector<std::string *> &terms,
   return {};
 }
 
-/// What the threads of a group have added for `sums` is put together, as many at a
-/// time as there is memory for.
+/// What the threads of a group have added for `sums` is put together, as many
+/// at a time as there is memory for.
 Status ReductionsWriter::sumUp(const std::vector<uint32_t> &sums) {
   std::vector<std::string *> batch;
   DType type{};
+  bool isMax = false;
   auto flush = [&]() -> Status {
-    AICF_RETURN_IF_ERROR(batch.empty() ? Status() : addUp(batch, type));
+    AICF_RETURN_IF_ERROR(batch.empty() ? Status() : addUp(batch, type, isMax));
     batch.clear();
     return {};
   };
   for (uint32_t sum : sums)
     for (std::string &mine : partial[sum]) {
-      if (batch.size() == size_t(kSumsOfGroup) || type != summedIn(sum)) {
+      if (batch.size() == size_t(sumsOfGroup(sizeOf(reducedIn(sum)))) || type != reducedIn(sum) ||
+          isMax != (stepOf(sum) == RowStep::Max)) {
         AICF_RETURN_IF_ERROR(flush());
       }
-      type = summedIn(sum);
+      type = reducedIn(sum);
+      isMax = stepOf(sum) == RowStep::Max;
       batch.push_back(&mine);
     }
   AICF_RETURN_IF_ERROR(flush());
@@ -339,10 +343,10 @@ Status ReductionsWriter::sumUp(const std::vector<uint32_t> &sums) {
 
 /// A sum is divided for a mean, and rounded to its type.
 Status ReductionsWriter::finish(uint32_t sum) {
-  const DType type = summedIn(sum);
+  const DType type = reducedIn(sum);
   ElementWriter::Lanes totals;
   for (std::string total : partial[sum]) {
-    if (infoOf(makerOf(sum).kind).reduction == Reduction::Mean) {
+    if (stepOf(sum) == RowStep::Mean) {
       const double count = double(plan.size);
       uint64_t bits;
       std::memcpy(&bits, &count, sizeof(bits));
@@ -356,8 +360,8 @@ Status ReductionsWriter::finish(uint32_t sum) {
   }
   writer.setLanes(numLeft());
   AICF_ASSIGN_OR_RETURN(totals, writer.convert(totals, type, typeOf(sum)));
-  AICF_ASSIGN_OR_RETURN(
-      totals, writer.convert(totals, typeOf(sum), wide(typeOf(sum))));
+  AICF_ASSIGN_OR_RETURN(totals,
+                        writer.convert(totals, typeOf(sum), wide(typeOf(sum))));
   writer.setLanesOf(sum, std::move(totals));
   return {};
 }
@@ -368,7 +372,7 @@ Status ReductionsWriter::computeLeft(size_t phase) {
   writer.goToReduced(left);
   for (size_t p = 0; p < body.primitives.size(); ++p) {
     const uint32_t value = valueOf(p);
-    if (isWhole(value) || isSum(value) || phaseOf[value] > phase ||
+    if (isWhole(value) || graph.isReduction(p) || phaseOf[value] > phase ||
         !writer.lanesOf(value).empty())
       continue;
     for (int32_t operand : body.primitives[p].operands)
@@ -378,9 +382,9 @@ Status ReductionsWriter::computeLeft(size_t phase) {
     AICF_RETURN_IF_ERROR(writer.computePrimitive(p));
   }
   // What nothing computes with, but repeats.
-  for (const Primitive &primitive : body.primitives)
-    if (auto value = uint32_t(primitive.operands[0]);
-        isRepeat(primitive.kind) && value < body.numOperands &&
+  for (size_t p = 0; p < body.primitives.size(); ++p)
+    if (auto value = uint32_t(body.primitives[p].operands[0]);
+        isRepeated(valueOf(p)) && value < body.numOperands &&
         writer.lanesOf(value).empty()) {
       AICF_RETURN_IF_ERROR(writer.loadOperand(value));
     }
@@ -390,9 +394,11 @@ Status ReductionsWriter::computeLeft(size_t phase) {
 void ReductionsWriter::beginSums(const std::vector<uint32_t> &sums) {
   for (uint32_t sum : sums)
     for (int64_t k = 0; k < numLeft(); ++k) {
-      const bool is64Bits = sizeOf(summedIn(sum)) == 8;
+      const bool is64Bits = sizeOf(reducedIn(sum)) == 8;
       partial[sum].push_back(writer.newRegister(is64Bits));
-      line(is64Bits ? "mov.b64 " : "mov.b32 ", partial[sum].back(), ", 0");
+      const char *least = is64Bits ? "0xfff0000000000000" : "0xff800000";
+      line(is64Bits ? "mov.b64 " : "mov.b32 ", partial[sum].back(), ", ",
+           stepOf(sum) == RowStep::Max ? least : "0"); // -infinity
     }
 }
 
@@ -404,8 +410,7 @@ Status ReductionsWriter::loop(size_t number) {
   for (Turn &turn : all)
     turn = {{}, writer.noElements()};
   AICF_RETURN_IF_ERROR(turns(number, at));
-  line("add.u64 ", at, ", ", at, ", ",
-       text(int64_t(all.size()) * plan.step()));
+  line("add.u64 ", at, ", ", at, ", ", text(int64_t(all.size()) * plan.step()));
   line("setp.lt.u64 ", more, ", ", at, ", ", text(plan.size));
   line("@", more, " bra ", again);
   return {};
@@ -439,7 +444,7 @@ Status ReductionsWriter::storeLeft() {
 StatusOr<GraphKernel> ReductionsWriter::run() {
   for (size_t phase : phaseOf)
     lastPhase = std::max(lastPhase, phase);
-  partial.resize(extents.size());
+  partial.resize(graph.types.size());
   for (int64_t k = 0; k < plan.turnsAtATime(); ++k)
     all.push_back({{}, writer.noElements()});
   writer.setParameter("aicf_addresses");
@@ -453,13 +458,14 @@ StatusOr<GraphKernel> ReductionsWriter::run() {
   launch.block[0] = uint32_t(plan.threads);
   launch.grid[0] = uint32_t(plan.blocks());
   const std::string code = writer.takeCode();
-  kernel.text =
-      ScalarText::get().header() + ScalarText::get().define(writer.functions()) +
-      ".visible .entry " + kGraphEntry + "(.param .align 8 .b8 aicf_addresses[" +
-      text(int64_t(8 * launch.params.size())) + "])\n.maxntid " +
-      text(plan.threads) + ", 1, 1\n{\n.reg .pred %aq<" +
-      text(int64_t(numPredicates)) + ">;\n" + writer.registers() + code +
-      "ret;\n}\n";
+  kernel.text = ScalarText::get().header() +
+                ScalarText::get().define(writer.functions()) +
+                ".visible .entry " + kGraphEntry +
+                "(.param .align 8 .b8 aicf_addresses[" +
+                text(int64_t(8 * launch.params.size())) + "])\n.maxntid " +
+                text(plan.threads) + ", 1, 1\n{\n.reg .pred %aq<" +
+                text(int64_t(numPredicates)) + ">;\n" + writer.registers() +
+                code + "ret;\n}\n";
   kernel.entries = {{kGraphEntry, std::move(launch)}};
   return kernel;
 }
@@ -471,11 +477,21 @@ StatusOr<GraphKernel> writeReductionsKernel(const Body &body,
   std::vector<TensorDesc> types;
   for (const TensorView &value : values)
     types.push_back(value.desc);
-  const std::optional<GroupPlan> plan = families::groupPlan(body, types);
+  const std::optional<RowGraph> graph = rowGraphOf(body, types);
+  const std::optional<GroupPlan> plan = families::groupPlan(graph);
   if (!plan)
     return makeError(StatusCode::NotImplemented,
                      "the reductions of a graph do not go together");
-  return ReductionsWriter(body, values, *plan).run();
+  std::vector<TensorView> own;
+  for (const TensorDesc &type : graph->types)
+    own.push_back({nullptr, type});
+  for (size_t t = 0; t < graph->tensorOf.size(); ++t) {
+    const uint32_t value = t < body.numOperands
+                               ? uint32_t(t)
+                               : graph->body.results[t - body.numOperands];
+    own[value] = {values[graph->tensorOf[t]].start(), graph->types[value]};
+  }
+  return ReductionsWriter(*graph, own, *plan).run();
 }
 
 } // namespace aicf::cuda

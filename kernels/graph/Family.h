@@ -8,7 +8,7 @@
 #define AICF_KERNELS_GRAPH_FAMILY_H
 
 #include "kernels/norm/Family.h"
-#include "lib/Ops/Graphs.h"
+#include "lib/Ops/RowGraph.h"
 #include "lib/Ops/RuleCall.h"
 
 #include <optional>
@@ -75,16 +75,14 @@ struct GroupPlan {
   int64_t across;             ///< threads of a group over columns; 1 for rows
   int64_t along;              ///< threads of a group over `size`
   int64_t threads;            ///< of a block
+  int64_t atATime; ///< vectors that a thread has in registers, at most
   int64_t strips() const {
     return (inner + across * vector - 1) / (across * vector);
   }
   /// Elements that the threads of a group have along `size` at a time.
   int64_t step() const { return inner == 1 ? along * vector : along; }
   int64_t turns() const { return (size + step() - 1) / step(); }
-  /// Vectors of a thread whose elements it has in registers side by side.
-  int64_t turnsAtATime() const {
-    return std::min<int64_t>(turns(), threads == kMostThreads ? 2 : 4);
-  }
+  int64_t turnsAtATime() const { return std::min(turns(), atATime); }
   bool staysInRegisters() const { return turns() == turnsAtATime(); }
   int64_t groups() const { return outer * strips(); }
   int64_t blocks() const {
@@ -93,78 +91,81 @@ struct GroupPlan {
   }
 };
 
-inline GroupPlan groupPlanOf(const SumExtents &e, DType dtype) {
+inline GroupPlan groupPlanOf(const RowGraph &graph) {
   constexpr int64_t kMost = GroupPlan::kMostThreads, kFew = 256;
-  GroupPlan plan{e.outer, e.size, e.inner, 1, 1, kMost, kMost};
-  const auto widest = int64_t(16 / sizeOf(dtype));
+  GroupPlan plan{graph.outer, graph.size, graph.inner, 1, 1, kMost, kMost, 2};
+  size_t bytes = 8, operands = 0; // of an element, of the narrowest tensor
+  for (size_t t = 0; t < graph.tensorOf.size(); ++t) {
+    const uint32_t value = t < graph.body.numOperands
+                               ? uint32_t(t)
+                               : graph.body.results[t - graph.body.numOperands];
+    if (graph.extents[value] == Extent::Reduced)
+      continue;
+    bytes = std::min(bytes, sizeOf(graph.types[value].dtype));
+    operands += t < graph.body.numOperands;
+  }
+  const auto widest = int64_t(16 / std::max<size_t>(bytes, 2));
   if (plan.inner == 1) {
     plan.vector = plan.size % widest ? 1 : widest;
+    const int64_t vectors = plan.size / plan.vector;
     for (int64_t along : {int64_t(512), kFew, int64_t(32), int64_t(8)})
-      if (4 * along * plan.vector >= plan.size)
+      if (vectors <= (along == 512 ? 8 : 4) * along)
         plan.along = along;
     plan.threads = std::max(plan.along, kFew);
-    return plan;
+  } else {
+    plan.vector = plan.inner % widest ? 1 : widest;
+    // A sector of memory at least. More, where columns are many, and what all
+    // groups go through again is in the second cache.
+    const int64_t strips = plan.inner / (8 * plan.vector);
+    const bool areMany = plan.outer * strips >= h200::kMultiprocessors;
+    plan.across = (areMany && plan.size <= 1024) || plan.vector == 1 ? 8 : 2;
+    if (plan.size <= 4 * kFew / plan.across)
+      plan.threads = kFew;
+    plan.along = plan.threads / plan.across;
   }
-  plan.vector = plan.inner % widest ? 1 : widest;
-  // A sector of memory at least, more where columns are many.
-  const int64_t strips = plan.inner / (8 * plan.vector);
-  const bool areMany = plan.outer * strips >= h200::kMultiprocessors;
-  plan.across = areMany || plan.vector == 1 ? 8 : 2;
-  if (plan.size <= 4 * kFew / plan.across)
-    plan.threads = kFew;
-  plan.along = plan.threads / plan.across;
+  // A thread of a full block has 64 registers, one of half a block 128.
+  if (plan.threads < kMost || operands < 3)
+    plan.atATime = plan.threads == 512 ? 8 : 4;
   return plan;
 }
 
-/// The plan of a body. Nothing, if the values have not the shapes that it wants, or if
-/// there are too few groups for what each would have to do.
-inline std::optional<GroupPlan> groupPlan(const Body &body,
-                                          Span<const TensorDesc> values) {
-  const std::vector<TensorDesc> types = graphTypes(body, values);
-  const std::vector<Extent> extents = *extentsOf(body);
-  std::optional<SumExtents> all;
-  DType dtype{};
-  for (size_t p = 0; p < body.primitives.size(); ++p) {
-    const Primitive &primitive = body.primitives[p];
-    const bool isSum = infoOf(primitive.kind).isSum();
-    if (!isSum && !isRepeat(primitive.kind))
-      continue;
-    const TensorDesc &x = types[size_t(primitive.operands[0])];
-    const TensorDesc &y = types[body.numOperands + p];
-    const SumExtents own(isSum ? x : y, isSum ? y : x,
-                         std::get<int64_t>(decodeField(
-                             infoOf(primitive.kind).fields[0], primitive.attrs)));
-    if (all && (own.outer != all->outer || own.size != all->size ||
-                own.inner != all->inner))
-      return std::nullopt;
-    if (isSum && !all)
-      dtype = x.dtype;
-    all = own;
-  }
-  const TensorDesc *whole = nullptr;
-  for (size_t value = 0; value < types.size(); ++value) {
-    const TensorDesc &type = types[value];
-    if (extents[value] == Extent::Reduced) {
-      if (!type.isDense() || type.elements() != all->outer * all->inner)
-        return std::nullopt;
-      continue;
-    }
-    if ((whole && !type.sameShape(*whole)) ||
-        type.elements() != all->outer * all->size * all->inner)
-      return std::nullopt;
-    whole = &type;
-  }
-  const GroupPlan plan = groupPlanOf(*all, dtype);
+/// Whether the kernel's text would take long to compile: it computes all that a phase
+/// needs for each element that a thread has at a time, again in each phase of a loop.
+inline bool isTooLong(const RowGraph &graph, const GroupPlan &plan) {
+  constexpr int64_t kMostReductions = 8, kMostComputed = 4096;
+  int64_t reductions = 0;
+  for (size_t p = 0; p < graph.steps.size(); ++p)
+    reductions += graph.isReduction(p);
+  const int64_t phases = plan.staysInRegisters() ? 1 : reductions + 1;
+  return reductions > kMostReductions ||
+         phases * int64_t(graph.steps.size()) * plan.vector *
+                 plan.turnsAtATime() >
+             kMostComputed;
+}
+
+/// The plan of a body with these values. Nothing, if they do not go together,
+/// or if there are too few groups for what each would have to do.
+inline std::optional<GroupPlan>
+groupPlan(const std::optional<RowGraph> &graph) {
+  if (!graph)
+    return std::nullopt;
+  const GroupPlan plan = groupPlanOf(*graph);
   constexpr int64_t kMostTurns = 64;
   const bool isEnough =
       plan.staysInRegisters() ||
       (plan.turns() <= kMostTurns && plan.blocks() >= h200::kMultiprocessors);
-  if (all->size < 2 || !isEnough || plan.groups() > INT32_MAX)
+  if (!isEnough || plan.groups() > INT32_MAX || isTooLong(*graph, plan))
     return std::nullopt;
   return plan;
 }
-inline std::optional<GroupPlan> groupPlan(const GraphView<rules::Call> &c) {
-  return groupPlan(c.body(), c.values());
+inline bool hasGroups(const GraphView<rules::Call> &c) {
+  return groupPlan(rowGraphOf(c.body(), c.values())).has_value();
+}
+/// The same for a primitive that has a kernel of its own, which is as fast
+/// where little is moved, and need not be loaded.
+inline bool hasLargeGroups(const GraphView<rules::Call> &c) {
+  constexpr int64_t kLargeElements = 1 << 18;
+  return c.values()[0].elements() > kLargeElements && hasGroups(c);
 }
 
 } // namespace aicf::families

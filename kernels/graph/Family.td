@@ -11,6 +11,7 @@
 #define AICF_KERNELS_GRAPH_FAMILY_TD
 
 include "kernels/norm/Family.td"
+include "kernels/softmax/Family.td"
 include "lib/Ops/KernelFamily.td"
 
 /// The limits bound what a kernel keeps for each element and what its launch hands over.
@@ -59,9 +60,27 @@ def ReluBwdReduceViewsCuda : SumsKernel<ReluBwdReduce> {
 def ReductionGraphCuda : KernelFamily<"graph", CUDA> {
   let patterns = [ReductionGraph];
   let variants = [OfAnyTypes];
-  let condition = "groupPlan(GraphView(call)).has_value()";
+  let condition = "hasGroups(GraphView(call))";
   let stridesEverywhere = 1;
   let provider = Generated;
 }
+/// Primitives that are defined by rows, of large tensors: any shape and any strides.
+class RowKernel<list<Primitive> of, list<BodyPattern> as = []>
+    : KernelFamily<"graph", CUDA> {
+  let kinds = of;
+  let patterns = as;
+  let variants = [OfAnyTypes];
+  let condition = "hasLargeGroups(GraphView(call))";
+  let variantName = "graph";
+  let stridesEverywhere = 1;
+  let provider = Generated;
+  let preference = 0;
+}
+def SoftmaxGraphCuda : RowKernel<[SoftmaxPrimitive]>;
+def SoftmaxBwdGraphCuda : RowKernel<[SoftmaxBwdPrimitive]>;
+def LogSoftmaxGraphCuda : RowKernel<[LogSoftmaxPrimitive]>;
+def LogSoftmaxBwdGraphCuda : RowKernel<[LogSoftmaxBwdPrimitive]>;
+def LayerNormGraphCuda : RowKernel<[LayerNormPrimitive]>;
+def AddLayerNormGraphCuda : RowKernel<[], [AddLayerNorm]>;
 
 #endif // AICF_KERNELS_GRAPH_FAMILY_TD

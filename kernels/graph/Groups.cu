@@ -1,4 +1,4 @@
-//===- Groups.cu - what threads of a group sum together -------------------===//
+//===- Groups.cu - what threads of a group reduce together ----------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 // Functions for graphs with reductions inside, as Scalars.cu has those of single
 // elements. A group is `Across` threads over columns by `Along` over what is
-// summed: thread t is at column t % Across. Up to kSums sums go together:
+// summed: thread t is at column t % Across. Up to sumsOfGroup() sums go together:
 //
 //   every thread: put(number of the sum, what it has)
 //   barrier
@@ -22,14 +22,23 @@
 
 namespace aicf::cuda {
 
-/// Sums at a time. What they need of shared memory is below 48 KiB.
-constexpr int kSums = kSumsOfGroup;
+/// What is reduced, two numbers at a time.
+struct Sum {
+  template <typename C> static __device__ C merge(C a, C b) { return a + b; }
+};
+/// The larger one; NaN, if one of them is.
+struct Max {
+  template <typename C> static __device__ C merge(C a, C b) {
+    return a != a || a > b ? a : b;
+  }
+};
 
-/// Of one group's size: the sums of warps, and those of groups.
-template <typename C, int Across, int Along> struct Group {
+/// A group of one size: what warps have, and what groups have.
+template <typename R, typename C, int Across, int Along> struct Group {
   static constexpr int kThreads = Across * Along, kWarps = kThreads / 32;
   static constexpr int kBlock = kThreads > 256 ? kThreads : 256;
   static constexpr int kBlockWarps = kBlock / 32;
+  static constexpr int kSums = sumsOfGroup(sizeof(C));
   struct Memory {
     C ofWarp[kSums][kBlockWarps][Across];
     C ofGroup[kSums][kBlock / kThreads][Across];
@@ -42,7 +51,7 @@ template <typename C, int Across, int Along> struct Group {
   static __device__ __forceinline__ C put(int32_t number, C x) {
 #pragma unroll
     for (int offset = Across; offset < 32 && offset < kThreads; offset *= 2)
-      x += __shfl_xor_sync(0xffffffffu, x, offset);
+      x = R::merge(x, __shfl_xor_sync(0xffffffffu, x, offset));
     if constexpr (kWarps > 1) {
       const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
       if (lane < Across)
@@ -62,7 +71,7 @@ template <typename C, int Across, int Along> struct Group {
       C x = memory().ofWarp[number][warp][column];
 #pragma unroll
       for (int offset = 1; offset < kWarps; offset *= 2)
-        x += __shfl_xor_sync(0xffffffffu, x, offset);
+        x = R::merge(x, __shfl_xor_sync(0xffffffffu, x, offset));
       if (at < all && warp % kWarps == 0)
         memory().ofGroup[number][warp / kWarps][column] = x;
     }
@@ -75,32 +84,37 @@ template <typename C, int Across, int Along> struct Group {
 
 } // namespace aicf::cuda
 
-#define AICF_GROUP_OF_WARP(TYPE, C, ACROSS, ALONG)                             \
-  extern "C" __device__ C aicf_group_put_##TYPE##_##ACROSS##_##ALONG(          \
+#define AICF_GROUP_OF_WARP(NAME, R, C, ACROSS, ALONG)                          \
+  extern "C" __device__ C aicf_group_put_##NAME##_##ACROSS##_##ALONG(          \
       int32_t number, C x) {                                                   \
-    return aicf::cuda::Group<C, ACROSS, ALONG>::put(number, x);                \
+    return aicf::cuda::Group<aicf::cuda::R, C, ACROSS, ALONG>::put(number, x); \
   }
-#define AICF_GROUP(TYPE, C, ACROSS, ALONG)                                     \
-  AICF_GROUP_OF_WARP(TYPE, C, ACROSS, ALONG)                                   \
-  extern "C" __device__ int32_t aicf_group_gather_##TYPE##_##ACROSS##_##ALONG( \
+#define AICF_GROUP(NAME, R, C, ACROSS, ALONG)                                  \
+  AICF_GROUP_OF_WARP(NAME, R, C, ACROSS, ALONG)                                \
+  extern "C" __device__ int32_t aicf_group_gather_##NAME##_##ACROSS##_##ALONG( \
       int32_t count) {                                                         \
-    aicf::cuda::Group<C, ACROSS, ALONG>::gather(count);                        \
+    aicf::cuda::Group<aicf::cuda::R, C, ACROSS, ALONG>::gather(count);         \
     return 0;                                                                  \
   }                                                                            \
-  extern "C" __device__ C aicf_group_get_##TYPE##_##ACROSS##_##ALONG(          \
+  extern "C" __device__ C aicf_group_get_##NAME##_##ACROSS##_##ALONG(          \
       int32_t number) {                                                        \
-    return aicf::cuda::Group<C, ACROSS, ALONG>::get(number);                   \
+    return aicf::cuda::Group<aicf::cuda::R, C, ACROSS, ALONG>::get(number);    \
   }
 // Those that groupPlanOf() in Family.h asks for.
-#define AICF_GROUPS(TYPE, C)                                                   \
-  AICF_GROUP_OF_WARP(TYPE, C, 1, 8)                                            \
-  AICF_GROUP_OF_WARP(TYPE, C, 1, 32)                                           \
-  AICF_GROUP(TYPE, C, 1, 256)                                                  \
-  AICF_GROUP(TYPE, C, 1, 512)                                                  \
-  AICF_GROUP(TYPE, C, 1, 1024)                                                 \
-  AICF_GROUP(TYPE, C, 2, 128)                                                  \
-  AICF_GROUP(TYPE, C, 2, 512)                                                  \
-  AICF_GROUP(TYPE, C, 8, 32)                                                   \
-  AICF_GROUP(TYPE, C, 8, 128)
-AICF_GROUPS(f32, float)
-AICF_GROUPS(f64, double)
+#define AICF_ROWS(NAME, R, C)                                                  \
+  AICF_GROUP_OF_WARP(NAME, R, C, 1, 8)                                         \
+  AICF_GROUP_OF_WARP(NAME, R, C, 1, 32)                                        \
+  AICF_GROUP(NAME, R, C, 1, 256)                                               \
+  AICF_GROUP(NAME, R, C, 1, 512)                                               \
+  AICF_GROUP(NAME, R, C, 1, 1024)
+#define AICF_COLUMNS(NAME, R, C)                                               \
+  AICF_GROUP(NAME, R, C, 2, 128)                                               \
+  AICF_GROUP(NAME, R, C, 2, 512)                                               \
+  AICF_GROUP(NAME, R, C, 8, 32)                                                \
+  AICF_GROUP(NAME, R, C, 8, 128)
+AICF_ROWS(sum_f32, Sum, float)
+AICF_ROWS(sum_f64, Sum, double)
+AICF_ROWS(max_f32, Max, float)
+AICF_ROWS(max_f64, Max, double)
+AICF_COLUMNS(sum_f32, Sum, float)
+AICF_COLUMNS(sum_f64, Sum, double)

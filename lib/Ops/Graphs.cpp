@@ -7,6 +7,7 @@
 
 #include "lib/Ops/Graphs.h"
 #include "lib/Ops/Fields.h"
+#include "lib/Ops/RowGraph.h"
 
 namespace aicf {
 namespace {
@@ -104,12 +105,13 @@ std::optional<std::vector<Extent>> extentsOf(const Body &body) {
     const size_t result = body.numOperands + p; // each makes one value
     const bool isSum = infoOf(primitive.kind).isSum();
     const bool repeats = isRepeat(primitive.kind);
+    const bool isOfRows = isRowwise(primitive.kind);
     for (int32_t operand : primitive.operands)
       if (operand != kAbsentValue)
-        sets.join(size_t(operand), isSum     ? whole
-                                   : repeats ? reduced
-                                             : result);
-    if (isSum || repeats)
+        sets.join(size_t(operand), isSum || isOfRows ? whole
+                                   : repeats         ? reduced
+                                                     : result);
+    if (isSum || repeats || isOfRows)
       sets.join(result, isSum ? reduced : whole);
   }
   if (sets.find(whole) == sets.find(reduced))
@@ -124,12 +126,14 @@ std::optional<std::vector<Extent>> extentsOf(const Body &body) {
   return extents;
 }
 
-/// There are as many sums as the graph's pattern wants, and something inside reads
-/// one where they are inside, nothing elsewhere.
+/// There are as many sums as the graph's pattern wants, and something inside
+/// reads one where they are inside, nothing elsewhere. What is defined by rows
+/// has its own.
 static bool sumsAreInPlace(const GraphInfo &graph, const Body &body) {
   size_t numSums = 0, numInner = 0, numRepeats = 0;
   for (const Primitive &primitive : body.primitives) {
-    numSums += infoOf(primitive.kind).isSum();
+    numSums += infoOf(primitive.kind).isSum() || isRowwise(primitive.kind);
+    numInner += isRowwise(primitive.kind);
     numRepeats += isRepeat(primitive.kind);
     for (int32_t operand : primitive.operands)
       numInner += isSumOf(body, uint32_t(operand));
@@ -149,7 +153,7 @@ bool isGraph(const GraphInfo &graph, const Body &body) {
     return false;
   for (const Primitive &primitive : body.primitives)
     if (!mayBeInGraph(primitive.kind) && !infoOf(primitive.kind).isSum() &&
-        !isRepeat(primitive.kind))
+        !isRepeat(primitive.kind) && !isRowwise(primitive.kind))
       return false;
   return sumsAreInPlace(graph, body) && spreadsAreApart(body) &&
          inGraphOrder(body).body == body;

@@ -137,8 +137,9 @@ class BatchPattern<string patternName, list<Node> all, int groups>
 /// operand before it writes the element at that place of any result. So each of these
 /// results may take the storage of each operand.
 /// With `reductions`, sums and means may be anywhere inside, up to so many, and what is
-/// left of them is repeated where whole tensors read it (expand). Then each value is a
-/// whole tensor or what is left of one, and takes the storage of its like alone.
+/// left of them is repeated where whole tensors read it (expand). Primitives that are
+/// defined by rows (lib/Ops/RowGraph.h) count as reductions. Then each value is a whole
+/// tensor or what is left of one. A whole one may take the storage of another.
 /// Where `sums` is not 0, 1 to `sums` of the primitives are sums or means (reduction in Record.td) of
 /// other values of the graph. Nothing inside reads a sum. It takes nobody's storage,
 /// because it is written when all is read that belongs to it, and no more.

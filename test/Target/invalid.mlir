@@ -47,14 +47,14 @@ aicf_rt.plan cpu persistent(256) {
 // -----
 
 // Tests a body that is right, but that no kernel takes.
-// expected-error @+1 {{[BodyPattern] entry 0 (f), call 0: no kernel family takes relu, softmax in one call}}
+// expected-error @+1 {{[BodyPattern] entry 0 (f), call 0: no kernel family takes relu, cumsum in one call}}
 aicf_rt.plan cpu persistent(0) {
   aicf_rt.entry @f io(0) temp(256) bound(0) values(0) nodes(0) {
     %x_buffer = aicf_rt.alloc temp bytes(16) offset(0)
     %x = aicf_rt.value %x_buffer[0] vid(1) : <4xf32>
     aicf_rt.call {
       t0 = relu(%x)
-      t1 = softmax(t0)
+      t1 = cumsum(t0) {axis = 0}
       yield t1
     } outs(%x) launch<kernel = "relu_f32_v0"> : (!aicf_rt.value<4xf32>) -> !aicf_rt.value<4xf32>
   }

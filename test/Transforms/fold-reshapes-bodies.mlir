@@ -103,3 +103,22 @@ func.func @kept_and_returned(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name
   %m = aicf_rt.call reduce_mean(%x) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x1xf32>
   return %m : tensor<4x1xf32>
 }
+
+// -----
+
+// Tests a body that reads its sum: it keeps its shape.
+// CHECK-LABEL: func.func @sum_inside
+// CHECK: %[[V:.*]] = aicf_rt.view %{{.*}}[0] : tensor<256x512xf32> to tensor<2x128x512xf32>
+// CHECK: aicf_rt.call {
+// CHECK-NEXT: t0 = reduce_sum(%[[V]]) {axis = 2}
+func.func @sum_inside(%x: tensor<256x512xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<2x128xf32> {aicf.name = "y"}) {
+  %e = aicf_rt.call exp(%x) : (tensor<256x512xf32>) -> tensor<256x512xf32>
+  %v = aicf_rt.view %e[0] : tensor<256x512xf32> to tensor<2x128x512xf32>
+  %y = aicf_rt.call {
+    t0 = reduce_sum(%v) {axis = 2}
+    t1 = rsqrt(t0)
+    yield t1
+  } : (tensor<2x128x512xf32>) -> tensor<2x128xf32>
+  return %y : tensor<2x128xf32>
+}

@@ -7,21 +7,21 @@
 // Two operands would stay in memory over nine calls for one result.
 // CHECK-LABEL: func.func @far
 // CHECK: aicf_rt.call add(
-// CHECK: aicf_rt.call softmax(
+// CHECK: aicf_rt.call cumsum(
 func.func @far(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4x8xf32> {aicf.name = "y"}) {
-  %a = aicf_rt.call softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %b = aicf_rt.call softmax(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %a = aicf_rt.call cumsum(%x) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %b = aicf_rt.call cumsum(%a) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %s = aicf_rt.call add(%a, %b) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-  %0 = aicf_rt.call softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = aicf_rt.call softmax(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = aicf_rt.call softmax(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %3 = aicf_rt.call softmax(%2) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %4 = aicf_rt.call softmax(%3) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %5 = aicf_rt.call softmax(%4) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %6 = aicf_rt.call softmax(%5) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %7 = aicf_rt.call softmax(%6) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %8 = aicf_rt.call softmax(%7) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %0 = aicf_rt.call cumsum(%x) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = aicf_rt.call cumsum(%0) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = aicf_rt.call cumsum(%1) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = aicf_rt.call cumsum(%2) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = aicf_rt.call cumsum(%3) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %5 = aicf_rt.call cumsum(%4) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %6 = aicf_rt.call cumsum(%5) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %7 = aicf_rt.call cumsum(%6) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %8 = aicf_rt.call cumsum(%7) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // expected-remark @+1 {{'mul' is not fused to 'add', whose result it reads: the operands of the first would stay in memory for longer}}
   %y = aicf_rt.call mul(%s, %8) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
@@ -38,15 +38,15 @@ func.func @alive(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
                  %z: tensor<4x8xf32> {aicf.role = "input", aicf.name = "z"})
     -> (tensor<4x8xf32> {aicf.name = "y"}) {
   %s = aicf_rt.call add(%x, %z) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-  %0 = aicf_rt.call softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = aicf_rt.call softmax(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = aicf_rt.call softmax(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %3 = aicf_rt.call softmax(%2) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %4 = aicf_rt.call softmax(%3) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %5 = aicf_rt.call softmax(%4) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %6 = aicf_rt.call softmax(%5) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %7 = aicf_rt.call softmax(%6) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %8 = aicf_rt.call softmax(%7) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %0 = aicf_rt.call cumsum(%x) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = aicf_rt.call cumsum(%0) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = aicf_rt.call cumsum(%1) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = aicf_rt.call cumsum(%2) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = aicf_rt.call cumsum(%3) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %5 = aicf_rt.call cumsum(%4) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %6 = aicf_rt.call cumsum(%5) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %7 = aicf_rt.call cumsum(%6) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %8 = aicf_rt.call cumsum(%7) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %y = aicf_rt.call mul(%s, %8) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
@@ -59,17 +59,17 @@ func.func @alive(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
 // CHECK-NEXT: t0 = tanh(
 func.func @even(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4x8xf32> {aicf.name = "y"}) {
-  %a = aicf_rt.call softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %a = aicf_rt.call cumsum(%x) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %s = aicf_rt.call tanh(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %0 = aicf_rt.call softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = aicf_rt.call softmax(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = aicf_rt.call softmax(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %3 = aicf_rt.call softmax(%2) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %4 = aicf_rt.call softmax(%3) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %5 = aicf_rt.call softmax(%4) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %6 = aicf_rt.call softmax(%5) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %7 = aicf_rt.call softmax(%6) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %8 = aicf_rt.call softmax(%7) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %0 = aicf_rt.call cumsum(%x) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = aicf_rt.call cumsum(%0) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = aicf_rt.call cumsum(%1) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = aicf_rt.call cumsum(%2) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = aicf_rt.call cumsum(%3) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %5 = aicf_rt.call cumsum(%4) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %6 = aicf_rt.call cumsum(%5) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %7 = aicf_rt.call cumsum(%6) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %8 = aicf_rt.call cumsum(%7) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %y = aicf_rt.call mul(%s, %8) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
@@ -82,17 +82,17 @@ func.func @even(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
 // CHECK-NEXT: t0 = add(
 func.func @near(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4x8xf32> {aicf.name = "y"}) {
-  %a = aicf_rt.call softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %b = aicf_rt.call softmax(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %a = aicf_rt.call cumsum(%x) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %b = aicf_rt.call cumsum(%a) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %s = aicf_rt.call add(%a, %b) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-  %0 = aicf_rt.call softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = aicf_rt.call softmax(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = aicf_rt.call softmax(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %3 = aicf_rt.call softmax(%2) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %4 = aicf_rt.call softmax(%3) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %5 = aicf_rt.call softmax(%4) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %6 = aicf_rt.call softmax(%5) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %7 = aicf_rt.call softmax(%6) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %0 = aicf_rt.call cumsum(%x) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = aicf_rt.call cumsum(%0) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = aicf_rt.call cumsum(%1) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = aicf_rt.call cumsum(%2) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = aicf_rt.call cumsum(%3) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %5 = aicf_rt.call cumsum(%4) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %6 = aicf_rt.call cumsum(%5) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %7 = aicf_rt.call cumsum(%6) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %y = aicf_rt.call mul(%s, %7) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }

@@ -65,7 +65,7 @@ func.func @centred(%x: tensor<64x4096xf32> {aicf.role = "input", aicf.name = "x"
 
 // -----
 
-// The call for both stands where the first one was: a softmax reads its result.
+// The call for both stands where the first one was: a cumsum reads its result.
 // CHECK-LABEL: func.func @moves_up
 // CHECK: %[[T:.*]], %[[Y:.*]] = aicf_rt.call {
 // CHECK-NEXT: t0 = tanh(%{{.*}})
@@ -73,13 +73,34 @@ func.func @centred(%x: tensor<64x4096xf32> {aicf.role = "input", aicf.name = "x"
 // CHECK-NEXT: t2 = expand(t1) {axis = 1}
 // CHECK-NEXT: t3 = sub(t0, t2)
 // CHECK-NEXT: yield t0, t3
-// CHECK: aicf_rt.call softmax(%[[T]])
+// CHECK: aicf_rt.call cumsum(%[[T]])
 func.func @moves_up(%x: tensor<256x512xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<256x512xf32> {aicf.name = "p"}, tensor<256x512xf32> {aicf.name = "y"}) {
   %t = aicf_rt.call tanh(%x) : (tensor<256x512xf32>) -> tensor<256x512xf32>
-  %p = aicf_rt.call softmax(%t) : (tensor<256x512xf32>) -> tensor<256x512xf32>
+  %p = aicf_rt.call cumsum(%t) {axis = 1} : (tensor<256x512xf32>) -> tensor<256x512xf32>
   %s = aicf_rt.call reduce_sum(%t) {axis = 1} : (tensor<256x512xf32>) -> tensor<256xf32>
   %v = aicf_rt.view %s[0] : tensor<256xf32> to tensor<256x512xf32, #aicf_rt.strided<[1, 0]>>
   %y = aicf_rt.call sub(%t, %v) : (tensor<256x512xf32>, tensor<256x512xf32, #aicf_rt.strided<[1, 0]>>) -> tensor<256x512xf32>
+  return %p, %y : tensor<256x512xf32>, tensor<256x512xf32>
+}
+
+// -----
+
+// A softmax is defined by rows: it is part of a call with what is in front and behind.
+// CHECK-LABEL: func.func @scaled_softmax
+// CHECK: aicf_rt.call {
+// CHECK-NEXT: t0 = scale(%{{.*}}) {factor = 1.250000e-01}
+// CHECK-NEXT: t1 = softmax(t0)
+// CHECK-NEXT: t2 = mul(t1, %{{.*}})
+// CHECK-NEXT: yield t1, t2
+// CPU-LABEL: func.func @scaled_softmax
+// CPU: aicf_rt.call scale(
+// CPU: aicf_rt.call softmax(
+func.func @scaled_softmax(%x: tensor<256x512xf32> {aicf.role = "input", aicf.name = "x"},
+                          %m: tensor<256x512xf32> {aicf.role = "input", aicf.name = "m"})
+    -> (tensor<256x512xf32> {aicf.name = "p"}, tensor<256x512xf32> {aicf.name = "y"}) {
+  %s = aicf_rt.call scale(%x) {factor = 0.125} : (tensor<256x512xf32>) -> tensor<256x512xf32>
+  %p = aicf_rt.call softmax(%s) : (tensor<256x512xf32>) -> tensor<256x512xf32>
+  %y = aicf_rt.call mul(%p, %m) : (tensor<256x512xf32>, tensor<256x512xf32>) -> tensor<256x512xf32>
   return %p, %y : tensor<256x512xf32>, tensor<256x512xf32>
 }

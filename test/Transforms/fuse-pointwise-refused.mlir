@@ -15,15 +15,15 @@
 // STEP: }
 // FORM: is not an aicf_rt.call: run --aicf-lower-to-rt first
 
-// Tests a softmax in between: it needs all of a row.
+// Tests a cumsum in between: it needs all of a row.
 // CHECK-LABEL: func.func @between
 // CHECK: aicf_rt.call tanh(
-// CHECK: aicf_rt.call softmax(
+// CHECK: aicf_rt.call cumsum(
 // CHECK: aicf_rt.call mul(
 func.func @between(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4x8xf32> {aicf.name = "y"}) {
   %t = aicf_rt.call tanh(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %s = aicf_rt.call softmax(%t) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = aicf_rt.call cumsum(%t) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // expected-remark @+1 {{'mul' is not fused to 'tanh', whose result it reads: something between them reads a result of the first}}
   %y = aicf_rt.call mul(%t, %s) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>

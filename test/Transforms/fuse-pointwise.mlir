@@ -29,13 +29,13 @@ func.func @swish(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
 // CHECK-NEXT: t0 = add(
 // CHECK-NEXT: t1 = tanh(t0)
 // CHECK-NEXT: yield t0, t1
-// CHECK: aicf_rt.call softmax(%[[S]])
+// CHECK: aicf_rt.call cumsum(%[[S]])
 func.func @kept(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4x8xf32> {aicf.name = "y"}, tensor<4x8xf32> {aicf.name = "p"}) {
   // expected-remark @+1 {{add, tanh in one call}}
   %s = aicf_rt.call add(%x, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   %y = aicf_rt.call tanh(%s) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %p = aicf_rt.call softmax(%s) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %p = aicf_rt.call cumsum(%s) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y, %p : tensor<4x8xf32>, tensor<4x8xf32>
 }
 

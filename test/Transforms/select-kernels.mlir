@@ -52,10 +52,10 @@ func.func @unknown(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 
 // Tests a body that no kernel family takes.
 func.func @body(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  // expected-error @+1 {{no kernel family takes relu, softmax in one call}}
+  // expected-error @+1 {{no kernel family takes relu, cumsum in one call}}
   %0 = aicf_rt.call {
     t0 = relu(%x)
-    t1 = softmax(t0)
+    t1 = cumsum(t0) {axis = 0}
     yield t1
   } : (tensor<4xf32>) -> tensor<4xf32>
   return

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // Graphs with sums and means inside, over one dimension or over the first ones,
-// of whole tensors that lie anywhere. Every sum is a result: whoever compares knows
-// what the others were computed of.
+// of whole tensors that lie anywhere. Every sum is a result: whoever compares
+// knows what the others were computed of.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_UNITTESTS_COMMON_RANDOMREDUCTIONS_H
 #define AICF_UNITTESTS_COMMON_RANDOMREDUCTIONS_H
@@ -48,8 +48,9 @@ public:
     const std::vector<Value> values = whole;
     for (size_t i = 0; i < values.size(); ++i)
       if (!isRead(values[i]))
-        keep(graph.add(OpKind::Add, {values[i], repeat(reduced[i % reduced.size()])},
-                       {}, TensorDesc(dtype, shape)));
+        keep(graph.add(OpKind::Add,
+                       {values[i], repeat(reduced[i % reduced.size()])}, {},
+                       TensorDesc(dtype, shape)));
     for (Value value : reduced)
       if (!isRead(value) && !isResult(value) && results.size() < 8)
         keep(value);
@@ -147,8 +148,8 @@ private:
         ins.push_back(graph.operand(TensorDesc(dtype, left)));
       }
     }
-    pool.push_back(graph.add(row.kind, ins, sample.attrs,
-                             TensorDesc(dtype, of)));
+    pool.push_back(
+        graph.add(row.kind, ins, sample.attrs, TensorDesc(dtype, of)));
     ++numMade;
   }
 

@@ -238,10 +238,10 @@ TEST(Bodies, OfNoPatternAreNoCalls) {
   TensorDesc x(DType::F32, {3});
   auto body =
       std::make_shared<Body>(chainOf(OpKind::Relu, {0}, OpKind::Relu));
-  body->primitives[1] = {OpKind::Softmax, {}, {1}};
+  body->primitives[1] = {OpKind::Cumsum, encodeAttrs(CumsumAttrs{0, 0}), {1}};
   ASSERT_TRUE(checkForm(*body).ok());
   EXPECT_EQ(TypedBody::create(body, {&x, 1}, {&x, 1}).status().message(),
-            "no kernel family takes relu, softmax in one call");
+            "no kernel family takes relu, cumsum in one call");
 }
 
 /// `count` primitives, each of which adds an operand of its own.
@@ -448,8 +448,8 @@ TEST(Bodies, OfAGraphReduceNoMoreThanAGroupCan) {
     EXPECT_TRUE(typed.ok()) << typed.status().toString();
     return selectKernel(DeviceKind::CUDA, *typed) != nullptr;
   };
-  EXPECT_TRUE(chosen({3, 8192}, 1));
-  EXPECT_FALSE(chosen({3, 8196}, 1));
+  EXPECT_TRUE(chosen({3, 16384}, 1));
+  EXPECT_FALSE(chosen({3, 16388}, 1));
   EXPECT_TRUE(chosen({132, 1 << 18}, 1));
   EXPECT_FALSE(chosen({131, 1 << 18}, 1));
   EXPECT_FALSE(chosen({132, (1 << 18) + 4}, 1));
@@ -457,6 +457,20 @@ TEST(Bodies, OfAGraphReduceNoMoreThanAGroupCan) {
   EXPECT_TRUE(chosen({8192, 4096}, 0));
   EXPECT_FALSE(chosen({8192, 512}, 0));
   EXPECT_FALSE(chosen({16, 1}, 1));
+  // As many reductions as there may be, two for each softmax, and one more.
+  auto softmaxes = [](size_t count) {
+    auto body = std::make_shared<Body>();
+    body->numOperands = 1;
+    for (size_t i = 0; i < count; ++i)
+      body->primitives.push_back({OpKind::Softmax, {}, {int32_t(i)}});
+    body->results = {uint32_t(count)};
+    TensorDesc desc(DType::BF16, {512, 256});
+    StatusOr<TypedBody> typed = TypedBody::create(body, {&desc, 1}, {&desc, 1});
+    EXPECT_TRUE(typed.ok()) << typed.status().toString();
+    return selectKernel(DeviceKind::CUDA, *typed) != nullptr;
+  };
+  EXPECT_TRUE(softmaxes(4));
+  EXPECT_FALSE(softmaxes(5));
   // What is reduced differs.
   auto body = std::make_shared<Body>();
   body->numOperands = 1;

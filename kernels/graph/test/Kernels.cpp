@@ -338,7 +338,8 @@ bool hasPlan(const Sample &sample) {
   StatusOr<TypedBody> typed = typedBodyOf(sample);
   EXPECT_TRUE(typed.ok()) << typed.status().toString();
   return typed.ok() &&
-         families::groupPlan(*sample.body, typed->values()).has_value();
+         families::groupPlan(rowGraphOf(*sample.body, typed->values()))
+             .has_value();
 }
 
 /// Calls check(case, where) for random graphs of a pattern, until one fails.
@@ -360,7 +361,8 @@ void forRandomGraphs(PatternId pattern, Check check) {
       continue;
     Case fresh = caseOf(sample, random);
     spreadResults(fresh, random);
-    check(fresh, " (AICF_RANDOM_SEED=" + std::to_string(seed) + ")");
+    check(fresh, " (AICF_RANDOM_SEED=" + std::to_string(seed) +
+                     "): " + primitiveNames(*fresh.body));
     if (testing::Test::HasFailure())
       return;
   }
@@ -409,6 +411,116 @@ void checkSums(PatternId pattern) {
 TEST(PointwiseSums, AreNearThoseInF64) { checkSums(patterns::PointwiseSums); }
 TEST(ReductionGraph, HasSumsNearThoseInF64) {
   checkSums(patterns::ReductionGraph);
+}
+
+/// The same call in f64 on the CPU, whose kernels other tests compare.
+Case inF64(OpKind kind, const Case &c) {
+  Case wide;
+  wide.attrs = c.attrs;
+  for (const Operand &in : c.ins)
+    wide.ins.push_back(castTo(in, DType::F64));
+  for (const Operand &out : c.outs) {
+    TensorDesc desc(DType::F64, out.reference.desc.shape());
+    wide.outs.push_back({std::vector<uint8_t>(desc.spanBytes()), {desc, {}}});
+  }
+  Status status = call(kind, wide, 1);
+  EXPECT_TRUE(status.ok()) << status.toString();
+  return wide;
+}
+
+/// A primitive of large tensors that is defined by rows, beside that in f64.
+void checkRows(Device &device, OpKind kind, DType dtype, int64_t rows,
+               int64_t width) {
+  const TensorDesc x(dtype, {rows, width}), row(dtype, {width}),
+      left(dtype, {rows});
+  std::mt19937 random{uint32_t(width)};
+  Case c;
+  const size_t numOperands = infoOf(kind).numOperands;
+  for (size_t i = 0; i < numOperands; ++i)
+    c.ins.push_back(randomOperand(numOperands == 3 && i > 0 ? row : x, random));
+  for (size_t r = 0; r < infoOf(kind).numResults; ++r) {
+    const TensorDesc &desc = r == 0 ? x : left;
+    c.outs.push_back({std::vector<uint8_t>(desc.spanBytes()), {desc, {}}});
+  }
+  if (kind == OpKind::LayerNorm)
+    c.attrs = encodeAttrs(LayerNormAttrs{1e-3});
+  const std::string where = std::string(nameOf(kind)) + " of " + x.toString();
+  StatusOr<TypedBody> typed = typedBodyOf(c.sample(kind));
+  ASSERT_TRUE(typed.ok()) << typed.status().toString();
+  const KernelRow *chosen = selectKernel(device.kind(), *typed);
+  ASSERT_TRUE(chosen && chosen->provider == KernelProvider::Generated) << where;
+  OnDevice memory(device, c);
+  Status status = memory.run(kind);
+  ASSERT_TRUE(status.ok()) << status.toString() << where;
+  memory.fetch();
+  Case wide = inF64(kind, c);
+  const double tolerance = dtype == DType::F64   ? 1e-11
+                           : dtype == DType::F32 ? 1e-4
+                           : dtype == DType::F16 ? 2e-3
+                                                 : 1.6e-2;
+  for (size_t r = 0; r < c.outs.size(); ++r)
+    for (int64_t i = 0; i < c.outs[r].reference.desc.elements(); ++i) {
+      const double is =
+          loadElement(dtype, &c.outs[r].bytes[size_t(i) * sizeOf(dtype)]);
+      const double wanted =
+          loadElement(DType::F64, &wide.outs[r].bytes[size_t(i) * 8]);
+      // Sums of numbers around 1 are as large as the root of how many there
+      // are.
+      const double size = 0.1 + std::sqrt(double(width)) / 100;
+      ASSERT_NEAR(is, wanted, tolerance * (std::abs(wanted) + size))
+          << where << ": element " << i << " of result " << r;
+    }
+}
+
+TEST(RowKernels, AreNearThoseInF64) {
+  auto device = makeDevice();
+  if (kernelsFor(device->kind(), patterns::ReductionGraph).size() == 0)
+    GTEST_SKIP() << "the device has no kernel of graphs with reductions";
+  for (OpKind kind : {OpKind::Softmax, OpKind::SoftmaxBwd, OpKind::LogSoftmax,
+                      OpKind::LogSoftmaxBwd, OpKind::LayerNorm})
+    for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16})
+      for (auto [rows, width] :
+           {std::pair(20000, 15), std::pair(4096, 96), std::pair(700, 515),
+            std::pair(300, 1000), std::pair(64, 8192), std::pair(140, 20000)}) {
+        checkRows(*device, kind, dtype, rows, width);
+        if (testing::Test::HasFatalFailure())
+          return;
+      }
+}
+
+/// A row whose largest element is infinite, or which has a NaN, becomes NaN.
+TEST(RowKernels, OfSoftmaxLetNaNsThrough) {
+  auto device = makeDevice();
+  if (kernelsFor(device->kind(), patterns::ReductionGraph).size() == 0)
+    GTEST_SKIP() << "the device has no kernel of graphs with reductions";
+  constexpr int64_t kRows = 2048, kWidth = 256;
+  const TensorDesc x(DType::F32, {kRows, kWidth});
+  for (OpKind kind : {OpKind::Softmax, OpKind::LogSoftmax}) {
+    std::mt19937 random(1);
+    Case c;
+    c.ins = {randomOperand(x, random)};
+    c.outs = {{std::vector<uint8_t>(x.spanBytes()), {x, {}}}};
+    auto put = [&](int64_t row, int64_t column, float value) {
+      std::memcpy(&c.ins[0].bytes[size_t(row * kWidth + column) * 4], &value,
+                  4);
+    };
+    put(3, 77, INFINITY);
+    put(5, 200, NAN);
+    for (int64_t i = 0; i < kWidth; ++i)
+      put(7, i, -INFINITY);
+    put(9, 1, -INFINITY);
+    OnDevice memory(*device, c);
+    ASSERT_TRUE(memory.run(kind).ok());
+    memory.fetch();
+    for (int64_t row = 0; row < 12; ++row) {
+      const bool isNaN = row == 3 || row == 5 || row == 7;
+      for (int64_t i : {int64_t(0), kWidth - 1}) {
+        const double is = loadElement(
+            DType::F32, &c.outs[0].bytes[size_t(row * kWidth + i) * 4]);
+        EXPECT_EQ(std::isnan(is), isNaN) << nameOf(kind) << " row " << row;
+      }
+    }
+  }
 }
 
 /// Each copy lies over what the other one reads.

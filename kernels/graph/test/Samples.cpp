@@ -117,6 +117,52 @@ std::vector<Value> loss(GraphBuilder &g, Value x, Value y) {
                 TensorDesc(g.descOf(x).dtype, {}))};
 }
 
+Value leftOf(GraphBuilder &g, OpKind kind, Value x, int64_t axis) {
+  const TensorDesc &whole = g.descOf(x);
+  return g.add(kind, {x}, encodeAttrs(ReduceMeanAttrs{axis}),
+               TensorDesc(whole.dtype, {whole.dims[1 - axis]}));
+}
+Value repeated(GraphBuilder &g, Value left, int64_t axis, Value like) {
+  return g.add(OpKind::Expand, {left}, encodeAttrs(ExpandAttrs{axis}),
+               g.descOf(like).dense());
+}
+/// 1 / sqrt(mean of squares + eps).
+Value scaleOf(GraphBuilder &g, Value x, int64_t axis) {
+  Value mean = leftOf(g, OpKind::ReduceMean, g.add(OpKind::Square, {x}), axis);
+  return g.add(OpKind::Rsqrt, {g.add(OpKind::AddScalar, {mean},
+                                     encodeAttrs(AddScalarAttrs{0.25}))});
+}
+std::vector<Value> rmsNorm(GraphBuilder &g, Value x, Value y) {
+  Value sum = g.add(OpKind::Add, {x, y}), scale = scaleOf(g, sum, 1);
+  return {sum, scale,
+          g.add(OpKind::Mul, {sum, repeated(g, scale, 1, x)})};
+}
+std::vector<Value> batchNorm(GraphBuilder &g, Value x, Value y) {
+  Value mean = leftOf(g, OpKind::ReduceMean, x, 0);
+  Value distance = g.add(OpKind::Sub, {x, repeated(g, mean, 0, x)});
+  Value scale = repeated(g, scaleOf(g, distance, 0), 0, x);
+  return {mean,
+          g.add(OpKind::Add, {g.add(OpKind::Mul, {distance, scale}), y})};
+}
+/// The gradient of a norm: two sums that do not wait for each other.
+std::vector<Value> normBackward(GraphBuilder &g, Value x, Value y) {
+  Value a = leftOf(g, OpKind::ReduceMean, x, 1);
+  Value b = leftOf(g, OpKind::ReduceMean, g.add(OpKind::Mul, {x, y}), 1);
+  Value less = g.add(OpKind::Sub, {x, repeated(g, a, 1, x)});
+  return {g.add(OpKind::Sub, {less, g.add(OpKind::Mul,
+                                          {y, repeated(g, b, 1, x)})})};
+}
+/// A softmax of scaled numbers, and its gradient.
+std::vector<Value> scaledSoftmax(GraphBuilder &g, Value x, Value y) {
+  Value scaled = g.add(OpKind::Scale, {x}, encodeAttrs(ScaleAttrs{0.5}));
+  Value p = g.add(OpKind::Softmax, {scaled});
+  return {p, g.add(OpKind::SoftmaxBwd, {y, p})};
+}
+std::vector<Value> logSoftmaxes(GraphBuilder &g, Value x, Value y) {
+  Value p = g.add(OpKind::LogSoftmax, {g.add(OpKind::Add, {x, y})});
+  return {g.add(OpKind::LogSoftmaxBwd, {y, p})};
+}
+
 } // namespace
 
 std::vector<KindRow> graphRows() {
@@ -131,8 +177,15 @@ std::vector<KindRow> graphRows() {
   rows.push_back(rowOf("norm gradients", normGradients, sums));
   rows.push_back(rowOf("row sums", rowSums, sums));
   rows.push_back(rowOf("loss", loss, sums));
+  const std::string inside = "reduction_graph ";
+  rows.push_back(rowOf("rms norm", rmsNorm, inside));
+  rows.push_back(rowOf("batch norm", batchNorm, inside));
+  rows.push_back(rowOf("norm backward", normBackward, inside));
+  rows.push_back(rowOf("scaled softmax", scaledSoftmax, inside));
+  rows.push_back(rowOf("log softmaxes", logSoftmaxes, inside));
   for (KindRow &row : rows) // 16 bits are too few for its differences
-    row.isWide = row.name == "pointwise_graph update";
+    row.isWide = row.name == "pointwise_graph update" ||
+                 row.name.rfind(inside, 0) == 0;
   // The 16-bit copy of a parameter.
   KindRow cast = rowOf("cast", [](GraphBuilder &g, Value x, Value y) {
     Value next = g.add(OpKind::Sub, {x, y});

@@ -16,7 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"
-#include "lib/Ops/Graphs.h"
+#include "lib/Ops/RowGraph.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/EntryForm.h"
@@ -78,7 +78,8 @@ static bool mayBePart(CallOp call) {
                       [](const Primitive &primitive) {
                         return mayBeInGraph(primitive.kind) ||
                                infoOf(primitive.kind).isSum() ||
-                               isRepeat(primitive.kind);
+                               isRepeat(primitive.kind) ||
+                               isRowwise(primitive.kind);
                       }) &&
          !(call.isOnly(OpKind::Copy) && wantsTiles(call.getArgs()[0]));
 }
@@ -135,6 +136,10 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
   StatusOr<TypedBody> typed = typedBodyOf(merged);
   if (!typed.ok()) {
     whyNot = typed.status().message();
+    return {};
+  }
+  if (!keepsRepeats(merged, *typed)) {
+    whyNot = "what is repeated would be as long as what is reduced";
     return {};
   }
   if (!chooser.choose(merged, *typed)) {

@@ -60,13 +60,12 @@ static bool areSumsOf(CallOp reader, CallOp maker) {
     return infoOf(primitive.kind).isSum();
   };
   return llvm::all_of(reader.getCode().primitives, isSum) &&
-         llvm::all_of(reader.getArgs(), [&](Value operand) {
-           return callOf(operand) == maker;
-         });
+         llvm::all_of(reader.getArgs(),
+                      [&](Value operand) { return callOf(operand) == maker; });
 }
 
-CallOp aicf::rt::placeFor(const MergedCall &merged, CallOp maker,
-                          CallOp reader, std::string &whyNot) {
+CallOp aicf::rt::placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
+                          std::string &whyNot) {
   if (areSumsOf(reader, maker))
     return maker;
   CallOp parts[] = {maker, reader};

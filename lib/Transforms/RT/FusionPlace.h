@@ -16,8 +16,8 @@
 
 namespace aicf::rt {
 
-/// The one of both in front of which the call for both stands. Or null; why, goes
-/// to `whyNot`. `maker` is before `reader`.
+/// The one of both in front of which the call for both stands. Or null; why,
+/// goes to `whyNot`. `maker` is before `reader`.
 CallOp placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
                 std::string &whyNot);
 

@@ -64,6 +64,7 @@ private:
     body.primitives.push_back(
         repeatAlong(*axisOfRepeat(operand), numberOf.lookup(baseOf(operand))));
     merged.vids.push_back(labelOf(operand));
+    merged.repeats.push_back({next, toTensorDesc(operand.getType())});
     return numberOf[operand] = int32_t(next++);
   }
 
@@ -79,6 +80,8 @@ private:
       for (int32_t &operand : renumbered.operands)
         if (operand != kAbsentValue)
           operand = newNumber[size_t(operand)];
+      if (isRepeat(primitive.kind))
+        merged.repeats.push_back({next, typeIn(part, newNumber.size())});
       repeatForSpread(part, p, renumbered);
       const auto number = uint32_t(newNumber.size());
       if (auto equal = findEqual(renumbered);
@@ -125,6 +128,12 @@ private:
     return int32_t(body.firstResultOf(size_t(equal - body.primitives.begin())));
   }
 
+  /// The type of a value of a part, by its number there.
+  static TensorDesc typeIn(CallOp part, size_t number) {
+    StatusOr<TypedBody> typed = typedBodyOf(part);
+    return typed.ok() ? typed->values()[number] : TensorDesc();
+  }
+
   /// An operand that a primitive repeats, and that is inside, is repeated by an
   /// `expand`: of two dimensions, that is along the other one.
   void repeatForSpread(CallOp part, size_t position, Primitive &primitive) {
@@ -132,9 +141,9 @@ private:
     if (!spread || primitive.operands[spread->operand] <
                        int32_t(body.numOperands))
       return;
-    StatusOr<TypedBody> typed = typedBodyOf(part);
-    const int32_t like = part.getCode().primitives[position].operands[0];
-    if (!typed.ok() || typed->values()[size_t(like)].rank != 2)
+    const TensorDesc like = typeIn(
+        part, size_t(part.getCode().primitives[position].operands[0]));
+    if (like.rank != 2)
       return;
     auto axis = std::get<int64_t>(
         decodeField(infoOf(primitive.kind).fields[0], primitive.attrs));
@@ -143,6 +152,7 @@ private:
     int32_t &repeated = primitive.operands[spread->operand];
     body.primitives.push_back(repeatAlong(axis == 0 ? 1 : 0, repeated));
     merged.vids.push_back(merged.vids[size_t(repeated) - body.numOperands]);
+    merged.repeats.push_back({next, like});
     repeated = int32_t(next++);
   }
 
@@ -199,9 +209,22 @@ MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
   return Merger(parts, staysInside).run();
 }
 
+bool aicf::rt::keepsRepeats(const MergedCall &merged, const TypedBody &typed) {
+  return llvm::all_of(merged.repeats, [&](const auto &repeat) {
+    return typed.values()[repeat.first].sameShape(repeat.second);
+  });
+}
+
 MergedCall aicf::rt::inGraphOrder(const MergedCall &call) {
   GraphForm graph = aicf::inGraphOrder(call.body.getBody());
   MergedCall ordered = call;
+  ordered.repeats.clear();
+  const uint32_t operandsBefore = call.body.getBody().numOperands;
+  for (auto [value, type] : call.repeats)
+    for (auto [p, primitive] : llvm::enumerate(graph.primitives))
+      if (operandsBefore + primitive == value) // each makes one value
+        ordered.repeats.push_back(
+            {graph.body.numOperands + uint32_t(p), type});
   ordered.body = BodyAttr::get(call.body.getContext(), graph.body);
   ordered.operands.clear();
   for (uint32_t operand : graph.operands)

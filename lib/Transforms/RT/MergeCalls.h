@@ -11,6 +11,7 @@
 #define AICF_LIB_TRANSFORMS_RT_MERGECALLS_H
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "lib/Ops/TypedBody.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -24,7 +25,13 @@ struct MergedCall {
   SmallVector<Value> results;  ///< of the calls before, that it takes over
   SmallVector<int64_t> vids;   ///< of all values that the body makes; or empty
   SmallVector<Location> locations;
+  /// What each `expand` of the body was: a view, or part of a body. Types inside
+  /// follow from the body, and must not become others.
+  SmallVector<std::pair<uint32_t, TensorDesc>> repeats;
 };
+
+/// Returns true if every `expand` of the typed body has the shape that it had.
+bool keepsRepeats(const MergedCall &merged, const TypedBody &typed);
 
 /// The dimension along which a view repeats all of its base, which lacks it, or
 /// nothing.

@@ -328,8 +328,8 @@ TEST(GeneratedKernels, GoThroughWhatTheyReduceInPhases) {
   const std::string warp = textOf(makeNormed({DType::F32, {64, 512}}, 1));
   EXPECT_EQ(count(warp, "ld.global"), 4u);
   EXPECT_EQ(count(warp, "bar.sync"), 0u);
-  const std::string loops = textOf(makeNormed({DType::F32, {256, 16384}}, 1));
-  EXPECT_EQ(count(loops, "ld.global"), 4u); // two a phase
+  const std::string loops = textOf(makeNormed({DType::F32, {256, 32768}}, 1));
+  EXPECT_EQ(count(loops, "ld.global"), 8u); // four a phase
   EXPECT_TRUE(hasLoop(loops));
   EXPECT_GT(loops.find("st.global"), loops.rfind("ld.global"));
 }
@@ -374,12 +374,12 @@ TEST(GeneratedKernels, AreMadeOfScalarFunctionsAlone) {
   Body body;
   body.numOperands = 1;
   body.primitives = {{OpKind::Relu, {}, {0}},
-                     {OpKind::Softmax, std::vector<uint8_t>(8), {1}}};
+                     {OpKind::Cumsum, encodeAttrs(CumsumAttrs{0, 0}), {1}}};
   body.results = {2};
   std::vector<TensorView> values(
       3, TensorView(nullptr, TensorDesc(DType::F32, {8})));
   EXPECT_EQ(cuda::writeGraphKernel(body, values, {}, kCard).status().message(),
-            "softmax_f32 is not among the functions of generated kernels");
+            "cumsum_f32 is not among the functions of generated kernels");
 }
 
 /// A vector of each operand, all that is computed, then a vector of the result.
@@ -441,13 +441,54 @@ TEST(GeneratedKernels, HaveNoVectorsOfElementsThatLieTooFarApart) {
             std::string::npos);
 }
 
+/// What the toolkit's assembler says of a text: nothing, if it takes it.
+std::string problemsOf(const std::string &text,
+                       const std::filesystem::path &folder) {
+  const std::string path = (folder / "graph.ptx").string();
+  std::ofstream(path) << text;
+  const std::string log = (folder / "log").string();
+  // sm_80 is the oldest card that the text is for.
+  if (std::system((std::string(AICF_PTXAS) + " -arch=sm_80 -o " + path +
+                   ".cubin " + path + " > " + log + " 2>&1")
+                      .c_str()) == 0)
+    return "";
+  std::ifstream file(log);
+  return std::string((std::istreambuf_iterator<char>(file)), {})
+      .substr(0, 2000);
+}
+std::filesystem::path makeFolder() {
+  const auto folder = std::filesystem::temp_directory_path() /
+                      ("aicf-ptx-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+/// Sums of f32 and of f64 of columns, each as many as go together.
+TEST(GeneratedKernels, HaveSharedMemoryForSumsOfBothTypes) {
+  if (!std::filesystem::exists(AICF_PTXAS))
+    GTEST_SKIP() << "no ptxas at " << AICF_PTXAS;
+  const auto folder = makeFolder();
+  GraphBuilder graph;
+  const TensorDesc x(DType::F32, {1000, 4097}), left(DType::F32, {4097});
+  const TensorDesc wide(DType::F64, {1000, 4097}), wideLeft(DType::F64, {4097});
+  const std::vector<uint8_t> axis = encodeAttrs(ReduceSumAttrs{0});
+  GraphBuilder::Value in = graph.operand(x);
+  GraphBuilder::Value sum = graph.add(OpKind::ReduceSum, {in}, axis, left);
+  GraphBuilder::Value less = graph.add(
+      OpKind::Sub,
+      {in, graph.add(OpKind::Expand, {sum}, encodeAttrs(ExpandAttrs{0}), x)});
+  GraphBuilder::Value cast = graph.add(OpKind::Cast, {less}, {}, wide);
+  Sample sample = graph.finish(
+      {cast, graph.add(OpKind::ReduceSum, {cast}, axis, wideLeft)});
+  EXPECT_EQ(problemsOf(textOf(sample), folder), "");
+  std::filesystem::remove_all(folder);
+}
+
 /// Random texts are PTX: the toolkit's assembler takes them.
 TEST(GeneratedKernels, AreTakenByTheAssembler) {
   if (!std::filesystem::exists(AICF_PTXAS))
     GTEST_SKIP() << "no ptxas at " << AICF_PTXAS;
-  const auto folder = std::filesystem::temp_directory_path() /
-                      ("aicf-ptx-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
+  const auto folder = makeFolder();
   size_t numTexts = 0;
   const char *more = std::getenv("AICF_RANDOM_GRAPHS");
   const uint32_t numGraphs = more ? uint32_t(std::atoi(more)) : 40;
@@ -469,19 +510,12 @@ TEST(GeneratedKernels, AreTakenByTheAssembler) {
     if (factsOf(*sample.body).pattern != pattern || !typed.ok() ||
         !selectKernel(DeviceKind::CUDA, *typed))
       continue;
-    const std::string path = (folder / "graph.ptx").string();
     static char room[1 << 20]; // for chunks
-    std::ofstream(path) << textOf(
-        sample, {room, TensorDesc(DType::I32, {sizeof(room) / 4})});
-    const std::string log = (folder / "log").string();
-    // sm_80 is the oldest card that the text is for.
-    if (std::system((std::string(AICF_PTXAS) + " -arch=sm_80 -o " + path +
-                     ".cubin " + path + " > " + log + " 2>&1")
-                        .c_str()) != 0) {
-      std::ifstream file(log);
-      std::string problems((std::istreambuf_iterator<char>(file)), {});
-      FAIL() << "seed " << seed << ": " << problems.substr(0, 2000);
-    }
+    ASSERT_EQ(problemsOf(textOf(sample, {room, TensorDesc(DType::I32,
+                                                          {sizeof(room) / 4})}),
+                         folder),
+              "")
+        << "seed " << seed;
     ++numTexts;
   }
   std::filesystem::remove_all(folder);

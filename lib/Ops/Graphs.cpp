@@ -74,6 +74,14 @@ bool isSumOf(const Body &body, uint32_t value) {
          infoOf(body.primitives[value - body.numOperands].kind).isSum();
 }
 
+bool readsItsSums(const Body &body) {
+  for (const Primitive &primitive : body.primitives)
+    for (int32_t operand : primitive.operands)
+      if (isSumOf(body, uint32_t(operand)))
+        return true;
+  return false;
+}
+
 bool isRepeat(OpKind kind) { return kind == OpKind::Expand; }
 
 namespace {

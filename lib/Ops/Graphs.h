@@ -37,6 +37,9 @@ OpKind elementwiseKind(OpKind kind);
 /// True for a value that is the result of a sum.
 bool isSumOf(const Body &body, uint32_t value);
 
+/// True for a body in which something reads a sum.
+bool readsItsSums(const Body &body);
+
 /// A primitive that repeats what is left of a reduction.
 bool isRepeat(OpKind kind);
 

@@ -57,17 +57,13 @@ static std::optional<int64_t> dimensionOf(ArrayRef<int64_t> shape, int64_t size,
   return std::nullopt;
 }
 
-/// A call of elementwise primitives, and of sums that nothing inside reads: it
-/// computes the same in another shape.
+/// True for elementwise primitives, and sums that nothing inside reads.
 static bool isOfAnyShape(CallOp call) {
   const Body &body = call.getCode();
   return call.getKid().empty() &&
          llvm::all_of(body.primitives, [&](const Primitive &p) {
-           return (mayBeInGraph(p.kind) || infoOf(p.kind).isSum()) &&
-                  llvm::none_of(p.operands, [&](int32_t value) {
-                    return isSumOf(body, uint32_t(value));
-                  });
-         });
+           return mayBeInGraph(p.kind) || infoOf(p.kind).isSum();
+         }) && !readsItsSums(body);
 }
 /// A copy may move tiles.
 static bool isOnlyCopy(CallOp call) {

@@ -19,7 +19,7 @@ using rules::wide;
 
 /// Lines of a function that is called; shorter ones are part of the kernel,
 /// while it has fewer than kMaxLines.
-static constexpr size_t kLongFunction = 160, kMaxLines = 6000;
+static constexpr size_t kLongFunction = 160, kMaxLines = 4000;
 /// What one instruction loads or stores.
 static constexpr uint64_t kMaxAccessBytes = 16;
 
@@ -315,7 +315,8 @@ StatusOr<std::string> ElementWriter::call(const std::string &function,
     list += (i ? ", " : "") + parameter;
   }
   line(".param ", type(returns64Bits), "aicf_out");
-  line("call.uni (aicf_out), ", full, ", (", list, ")");
+  // Not `call.uni`: where threads of a warp have no elements, the others branch.
+  line("call (aicf_out), ", full, ", (", list, ")");
   line("ld.param", type(returns64Bits), result, ", [aicf_out]");
   code += "}\n";
   return result;

@@ -69,7 +69,10 @@ inline uint64_t sumsOfGraphWorkspace(const GraphView<rules::Call> &c) {
 /// of threads, and a group has all that is reduced together, of a row or of some
 /// columns. Shapes alone say it.
 struct GroupPlan {
-  static constexpr int64_t kMostThreads = 1024; ///< of a block
+  /// The most of a block: a thread may have 128 registers. With 1024 threads and 64
+  /// registers, a kernel of many spilled values and calls gave wrong elements on an
+  /// H200 (driver 580.159); why, we do not know.
+  static constexpr int64_t kMostThreads = 512;
   int64_t outer, size, inner; ///< the reductions are over `size`
   int64_t vector;             ///< elements side by side that a thread has
   int64_t across;             ///< threads of a group over columns; 1 for rows
@@ -108,8 +111,8 @@ inline GroupPlan groupPlanOf(const RowGraph &graph) {
   if (plan.inner == 1) {
     plan.vector = plan.size % widest ? 1 : widest;
     const int64_t vectors = plan.size / plan.vector;
-    for (int64_t along : {int64_t(512), kFew, int64_t(32), int64_t(8)})
-      if (vectors <= (along == 512 ? 8 : 4) * along)
+    for (int64_t along : {kFew, int64_t(32), int64_t(8)})
+      if (vectors <= 4 * along)
         plan.along = along;
     plan.threads = std::max(plan.along, kFew);
   } else {
@@ -123,16 +126,18 @@ inline GroupPlan groupPlanOf(const RowGraph &graph) {
       plan.threads = kFew;
     plan.along = plan.threads / plan.across;
   }
-  // A thread of a full block has 64 registers, one of half a block 128.
-  if (plan.threads < kMost || operands < 3)
-    plan.atATime = plan.threads == 512 ? 8 : 4;
+  // What a thread has in registers, and how long the text is.
+  const auto steps = int64_t(graph.steps.size());
+  plan.atATime = plan.threads == kMost && operands < 3 ? 8 : 4;
+  while (plan.atATime > 1 && steps * plan.vector * plan.atATime > 400)
+    plan.atATime /= 2;
   return plan;
 }
 
 /// Whether the kernel's text would take long to compile: it computes all that a phase
 /// needs for each element that a thread has at a time, again in each phase of a loop.
 inline bool isTooLong(const RowGraph &graph, const GroupPlan &plan) {
-  constexpr int64_t kMostReductions = 8, kMostComputed = 4096;
+  constexpr int64_t kMostReductions = 8, kMostComputed = 1200;
   int64_t reductions = 0;
   for (size_t p = 0; p < graph.steps.size(); ++p)
     reductions += graph.isReduction(p);
@@ -150,7 +155,7 @@ groupPlan(const std::optional<RowGraph> &graph) {
   if (!graph)
     return std::nullopt;
   const GroupPlan plan = groupPlanOf(*graph);
-  constexpr int64_t kMostTurns = 64;
+  constexpr int64_t kMostTurns = 128;
   const bool isEnough =
       plan.staysInRegisters() ||
       (plan.turns() <= kMostTurns && plan.blocks() >= h200::kMultiprocessors);

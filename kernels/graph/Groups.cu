@@ -105,13 +105,12 @@ template <typename R, typename C, int Across, int Along> struct Group {
   AICF_GROUP_OF_WARP(NAME, R, C, 1, 8)                                         \
   AICF_GROUP_OF_WARP(NAME, R, C, 1, 32)                                        \
   AICF_GROUP(NAME, R, C, 1, 256)                                               \
-  AICF_GROUP(NAME, R, C, 1, 512)                                               \
-  AICF_GROUP(NAME, R, C, 1, 1024)
+  AICF_GROUP(NAME, R, C, 1, 512)
 #define AICF_COLUMNS(NAME, R, C)                                               \
   AICF_GROUP(NAME, R, C, 2, 128)                                               \
-  AICF_GROUP(NAME, R, C, 2, 512)                                               \
+  AICF_GROUP(NAME, R, C, 2, 256)                                               \
   AICF_GROUP(NAME, R, C, 8, 32)                                                \
-  AICF_GROUP(NAME, R, C, 8, 128)
+  AICF_GROUP(NAME, R, C, 8, 64)
 AICF_ROWS(sum_f32, Sum, float)
 AICF_ROWS(sum_f64, Sum, double)
 AICF_ROWS(max_f32, Max, float)

@@ -466,7 +466,7 @@ void checkRows(Device &device, OpKind kind, DType dtype, int64_t rows,
           loadElement(DType::F64, &wide.outs[r].bytes[size_t(i) * 8]);
       // Sums of numbers around 1 are as large as the root of how many there
       // are.
-      const double size = 0.1 + std::sqrt(double(width)) / 100;
+      const double size = 0.1 + std::sqrt(double(width)) / 50;
       ASSERT_NEAR(is, wanted, tolerance * (std::abs(wanted) + size))
           << where << ": element " << i << " of result " << r;
     }

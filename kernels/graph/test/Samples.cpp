@@ -156,7 +156,8 @@ std::vector<Value> normBackward(GraphBuilder &g, Value x, Value y) {
 std::vector<Value> scaledSoftmax(GraphBuilder &g, Value x, Value y) {
   Value scaled = g.add(OpKind::Scale, {x}, encodeAttrs(ScaleAttrs{0.5}));
   Value p = g.add(OpKind::Softmax, {scaled});
-  return {p, g.add(OpKind::SoftmaxBwd, {y, p})};
+  // Where a row is one number, the gradient is 0 but for its rounding.
+  return {p, g.add(OpKind::Add, {g.add(OpKind::SoftmaxBwd, {y, p}), x})};
 }
 std::vector<Value> logSoftmaxes(GraphBuilder &g, Value x, Value y) {
   Value p = g.add(OpKind::LogSoftmax, {g.add(OpKind::Add, {x, y})});

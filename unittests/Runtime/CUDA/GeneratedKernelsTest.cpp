@@ -329,7 +329,7 @@ TEST(GeneratedKernels, GoThroughWhatTheyReduceInPhases) {
   EXPECT_EQ(count(warp, "ld.global"), 4u);
   EXPECT_EQ(count(warp, "bar.sync"), 0u);
   const std::string loops = textOf(makeNormed({DType::F32, {256, 32768}}, 1));
-  EXPECT_EQ(count(loops, "ld.global"), 8u); // four a phase
+  EXPECT_EQ(count(loops, "ld.global"), 16u); // eight a phase
   EXPECT_TRUE(hasLoop(loops));
   EXPECT_GT(loops.find("st.global"), loops.rfind("ld.global"));
 }
@@ -402,6 +402,23 @@ TEST(GeneratedKernels, AreTextInThisOrder) {
   }
   EXPECT_EQ(text.find("ld.global", text.find("mul.rn.f32")), std::string::npos);
   EXPECT_EQ(text.find("fma.rn", 0), std::string::npos);
+}
+
+/// Threads of a warp that have no elements do not call what the others do.
+TEST(GeneratedKernels, CallLongFunctionsFromPartsOfAWarp) {
+  GraphBuilder graph;
+  const TensorDesc x(DType::F32, {717, 24});
+  GraphBuilder::Value in = graph.operand(x);
+  GraphBuilder::Value power =
+      graph.add(OpKind::PowBaseBwd, {in, graph.operand(x), graph.operand(x)});
+  GraphBuilder::Value sum =
+      graph.add(OpKind::ReduceSum, {power}, encodeAttrs(ReduceSumAttrs{0}),
+                TensorDesc(DType::F32, {24}));
+  const std::string text = textOf(graph.finish({graph.add(
+      OpKind::Mul, {power, graph.add(OpKind::Expand, {sum},
+                                     encodeAttrs(ExpandAttrs{0}), x)})}));
+  EXPECT_NE(text.find("\ncall (aicf_out), aicf_pow_base_bwd_f32"), std::string::npos);
+  EXPECT_EQ(text.find("call.uni (aicf_out)"), std::string::npos);
 }
 
 TEST(GeneratedKernels, RunOnAsManyBlocksAsThereCanBe) {

@@ -204,7 +204,8 @@ def PropagateReshapes : Pass<"aicf-propagate-reshapes", "::mlir::func::FuncOp"> 
     Where they do not, it is lowered to a copy. This happens, for example, where a model puts
     the patches of an image together again. A pointwise op needs no such copy: it reads the
     transposed tensor where it lies, in the shape that it has before the reshape, and writes a
-    dense result. The reshape of that result copies nothing. This pass moves such a reshape behind the op that reads it.
+    dense result. The reshape of that result copies nothing. This pass moves such a reshape behind
+    the op that reads it.
 
     The same holds for a pointwise op whose result is transposed and then reshaped: it reads its
     operands transposed instead. This needs the result to have no other reader.
@@ -742,12 +743,12 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
     On CUDA, sums and means (reduce_sum, reduce_mean) may be part of the call, too. Where something
     inside reads them, the call is a normalisation or the like: up to eight over one dimension
     (ReductionGraph in the same file). What is left of them is repeated by `expand`, which stands
-    for a view between the calls, because a body has no views. A primitive that is defined by rows,
-    such as softmax, counts as one of the eight. A kernel must have enough rows or columns for the
-    whole card. Where nothing inside reads them, they are up to two of one shape
-    (PointwiseSums). This is done only where the call moves more than 64 MiB. Smaller tensors
-    stay in the second cache, and there a sum that runs beside the products on another stream is
-    faster. Of equal primitives in one call, one is left.
+    for a view between the calls, because a body has no views. A primitive that is defined by rows
+    has such reductions, too: softmax has two of the eight. A kernel must have enough rows or
+    columns for the whole card. Where nothing inside reads the sums, they are up to two of one
+    shape (PointwiseSums). This is done only where the call moves more than 64 MiB. Smaller
+    tensors stay in the second cache, and there a sum that runs beside the products on another
+    stream is faster. If a call would compute the same twice, it computes it once.
     A copy of a view whose rows do not lie together stays apart, because the kernel of copies
     moves whole tiles. A remark says what was merged, or why calls stay apart. The pass refuses
     only an unknown target.

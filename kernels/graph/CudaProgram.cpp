@@ -41,7 +41,7 @@ static StatusOr<GraphKernel> writeElementsKernel(const Body &body,
   writer.setLanes(lanes);
   std::string index;
   std::string code = indexText(writer, threads, lanes, index);
-  writer.setParameter("aicf_addresses");
+  writer.setParameter(kAddresses);
   AICF_ASSIGN_OR_RETURN(std::string computed, writer.elementsFrom(index));
   code += computed;
   const int64_t blocks = (threads + kThreads - 1) / kThreads;
@@ -49,19 +49,24 @@ static StatusOr<GraphKernel> writeElementsKernel(const Body &body,
     return makeError(StatusCode::NotImplemented, "a graph over ", elements,
                      " elements needs ", blocks, " blocks of threads, at most ",
                      INT32_MAX, " can be launched");
+  return kernelOf(writer, code, /*numPredicates=*/1, kThreads, blocks);
+}
+
+GraphKernel kernelOf(const ElementWriter &writer, const std::string &code,
+                     size_t numPredicates, int64_t threads, int64_t blocks) {
   GraphKernel kernel;
   PlannedLaunch launch;
   launch.params = writer.addresses();
-  launch.block[0] = kThreads;
+  launch.block[0] = uint32_t(threads);
   launch.grid[0] = uint32_t(blocks);
   const std::string bytes = std::to_string(8 * launch.params.size());
   kernel.text = ScalarText::get().header() +
                 ScalarText::get().define(writer.functions()) +
-                ".visible .entry " + kGraphEntry +
-                "(.param .align 8 .b8 aicf_addresses[" + bytes +
-                "])\n.maxntid " + std::to_string(kThreads) +
-                ", 1, 1\n{\n.reg .pred %aq<1>;\n" + writer.registers() + code +
-                "ret;\n}\n";
+                ".visible .entry " + kGraphEntry + "(.param .align 8 .b8 " +
+                kAddresses + "[" + bytes + "])\n.maxntid " +
+                std::to_string(threads) + ", 1, 1\n{\n.reg .pred %aq<" +
+                std::to_string(numPredicates) + ">;\n" + writer.registers() +
+                code + "ret;\n}\n";
   kernel.entries = {{kGraphEntry, std::move(launch)}};
   return kernel;
 }
@@ -70,15 +75,13 @@ StatusOr<GraphKernel> writeGraphKernel(const Body &body,
                                        Span<const TensorView> values,
                                        const TensorView &workspace,
                                        const DeviceLimits &limits) {
-  bool hasSums = false;
+  bool hasSums = false, areInside = readsItsSums(body);
   for (const Primitive &primitive : body.primitives) {
     hasSums |= infoOf(primitive.kind).isSum();
-    bool isInside = isDefinedByRows(primitive.kind);
-    for (int32_t operand : primitive.operands)
-      isInside |= isSumOf(body, uint32_t(operand));
-    if (isInside)
-      return writeReductionsKernel(body, values);
+    areInside |= isDefinedByRows(primitive.kind);
   }
+  if (areInside)
+    return writeReductionsKernel(body, values);
   const std::vector<TensorView> seen = graphTensors(body, values);
   return hasSums ? writeSumsKernel(body, seen, workspace, limits)
                  : writeElementsKernel(body, seen);

@@ -20,8 +20,10 @@
 
 namespace aicf::cuda {
 
-/// What a kernel without sums is called in its text.
+/// What a kernel that Skeletons.cu does not have is called in its text, and its
+/// parameter.
 inline constexpr const char *kGraphEntry = "aicf_graph";
+inline constexpr const char *kAddresses = "aicf_addresses";
 
 struct GraphKernel {
   struct Entry {
@@ -31,6 +33,11 @@ struct GraphKernel {
   std::string text;           ///< PTX
   std::vector<Entry> entries; ///< in the order in which they run
 };
+
+class ElementWriter;
+/// Makes such a kernel of its code, which uses the predicates %aq0, %aq1, ....
+GraphKernel kernelOf(const ElementWriter &writer, const std::string &code,
+                     size_t numPredicates, int64_t threads, int64_t blocks);
 
 /// `values` are those of a call that a row of the family takes, with their
 /// addresses; `workspace` may be absent.

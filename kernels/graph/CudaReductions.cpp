@@ -327,8 +327,9 @@ Status ReductionsWriter::sumUp(const std::vector<uint32_t> &sums) {
   };
   for (uint32_t sum : sums)
     for (std::string &mine : partial[sum]) {
-      if (batch.size() == size_t(sumsOfGroup(sizeOf(reducedIn(sum)))) || type != reducedIn(sum) ||
-          isMax != (stepOf(sum) == RowStep::Max)) {
+      const bool isAlike = type == reducedIn(sum) &&
+                           isMax == (stepOf(sum) == RowStep::Max);
+      if (!isAlike || batch.size() == size_t(kSumsOfGroup)) {
         AICF_RETURN_IF_ERROR(flush());
       }
       type = reducedIn(sum);
@@ -447,27 +448,13 @@ StatusOr<GraphKernel> ReductionsWriter::run() {
   partial.resize(graph.types.size());
   for (int64_t k = 0; k < plan.turnsAtATime(); ++k)
     all.push_back({{}, writer.noElements()});
-  writer.setParameter("aicf_addresses");
+  writer.setParameter(kAddresses);
   findPlace();
   for (size_t number = 0; number <= lastPhase; ++number)
     AICF_RETURN_IF_ERROR(phase(number));
   AICF_RETURN_IF_ERROR(storeLeft());
-  GraphKernel kernel;
-  PlannedLaunch launch;
-  launch.params = writer.addresses();
-  launch.block[0] = uint32_t(plan.threads);
-  launch.grid[0] = uint32_t(plan.blocks());
-  const std::string code = writer.takeCode();
-  kernel.text = ScalarText::get().header() +
-                ScalarText::get().define(writer.functions()) +
-                ".visible .entry " + kGraphEntry +
-                "(.param .align 8 .b8 aicf_addresses[" +
-                text(int64_t(8 * launch.params.size())) + "])\n.maxntid " +
-                text(plan.threads) + ", 1, 1\n{\n.reg .pred %aq<" +
-                text(int64_t(numPredicates)) + ">;\n" + writer.registers() +
-                code + "ret;\n}\n";
-  kernel.entries = {{kGraphEntry, std::move(launch)}};
-  return kernel;
+  return kernelOf(writer, writer.takeCode(), numPredicates, plan.threads,
+                  plan.blocks());
 }
 
 } // namespace
@@ -485,11 +472,11 @@ StatusOr<GraphKernel> writeReductionsKernel(const Body &body,
   std::vector<TensorView> own;
   for (const TensorDesc &type : graph->types)
     own.push_back({nullptr, type});
-  for (size_t t = 0; t < graph->tensorOf.size(); ++t) {
-    const uint32_t value = t < body.numOperands
-                               ? uint32_t(t)
-                               : graph->body.results[t - body.numOperands];
-    own[value] = {values[graph->tensorOf[t]].start(), graph->types[value]};
+  for (uint32_t i = 0; i < body.numOperands; ++i)
+    own[i] = {values[i].start(), graph->types[i]};
+  for (size_t r = 0; r < body.results.size(); ++r) {
+    const uint32_t value = graph->body.results[r];
+    own[value] = {values[body.results[r]].start(), graph->types[value]};
   }
   return ReductionsWriter(*graph, own, *plan).run();
 }

@@ -94,20 +94,52 @@ struct GroupPlan {
   }
 };
 
+/// Functions that a kernel's text computes for one element. A step of 16 bits is
+/// rounded, and read again; one of f64 is twice as long.
+inline int64_t functionsOf(const RowGraph &graph) {
+  int64_t count = 0;
+  for (size_t p = 0; p < graph.steps.size(); ++p) {
+    const size_t bytes = sizeOf(graph.types[graph.valueOf(p)].dtype);
+    count += bytes == 2 ? 3 : bytes == 8 ? 2 : 1;
+  }
+  return count;
+}
+inline int64_t reductionsOf(const RowGraph &graph) {
+  int64_t count = 0;
+  for (size_t p = 0; p < graph.steps.size(); ++p)
+    count += graph.isReduction(p);
+  return count;
+}
+/// The functions of the whole text: for each element that a thread has at a time,
+/// again in each phase of a loop.
+inline int64_t functionsOf(const RowGraph &graph, const GroupPlan &plan) {
+  return functionsOf(graph) * plan.vector * plan.turnsAtATime() *
+         (plan.staysInRegisters() ? 1 : reductionsOf(graph) + 1);
+}
+/// The most functions of a text: ptxas compiles so many in less than a second.
+inline constexpr int64_t kMostFunctions = 800;
+
 inline GroupPlan groupPlanOf(const RowGraph &graph) {
   constexpr int64_t kMost = GroupPlan::kMostThreads, kFew = 256;
-  GroupPlan plan{graph.outer, graph.size, graph.inner, 1, 1, kMost, kMost, 2};
+  // Functions for one vector, and for all that a thread has at a time: about as
+  // many values are in registers.
+  constexpr int64_t kMostOfVector = 300, kMostAtATime = 400;
+  GroupPlan plan{graph.outer, graph.size, graph.inner, 1, 1, kMost, kMost, 4};
   size_t bytes = 8, operands = 0; // of an element, of the narrowest tensor
-  for (size_t t = 0; t < graph.tensorOf.size(); ++t) {
-    const uint32_t value = t < graph.body.numOperands
-                               ? uint32_t(t)
-                               : graph.body.results[t - graph.body.numOperands];
-    if (graph.extents[value] == Extent::Reduced)
-      continue;
-    bytes = std::min(bytes, sizeOf(graph.types[value].dtype));
-    operands += t < graph.body.numOperands;
-  }
-  const auto widest = int64_t(16 / std::max<size_t>(bytes, 2));
+  auto see = [&](uint32_t tensor) {
+    if (graph.extents[tensor] == Extent::Reduced)
+      return;
+    bytes = std::min(bytes, sizeOf(graph.types[tensor].dtype));
+    operands += tensor < graph.body.numOperands;
+  };
+  for (uint32_t i = 0; i < graph.body.numOperands; ++i)
+    see(i);
+  for (uint32_t result : graph.body.results)
+    see(result);
+  const int64_t functions = functionsOf(graph);
+  auto widest = int64_t(16 / std::max<size_t>(bytes, 2));
+  while (widest > 1 && functions * widest > kMostOfVector)
+    widest /= 2;
   if (plan.inner == 1) {
     plan.vector = plan.size % widest ? 1 : widest;
     const int64_t vectors = plan.size / plan.vector;
@@ -126,26 +158,13 @@ inline GroupPlan groupPlanOf(const RowGraph &graph) {
       plan.threads = kFew;
     plan.along = plan.threads / plan.across;
   }
-  // What a thread has in registers, and how long the text is.
-  const auto steps = int64_t(graph.steps.size());
-  plan.atATime = plan.threads == kMost && operands < 3 ? 8 : 4;
-  while (plan.atATime > 1 && steps * plan.vector * plan.atATime > 400)
+  if (plan.threads == kMost && operands < 3)
+    plan.atATime = 8;
+  while (plan.atATime > 1 &&
+         (functions * plan.vector * plan.atATime > kMostAtATime ||
+          functionsOf(graph, plan) > kMostFunctions))
     plan.atATime /= 2;
   return plan;
-}
-
-/// Whether the kernel's text would take long to compile: it computes all that a phase
-/// needs for each element that a thread has at a time, again in each phase of a loop.
-inline bool isTooLong(const RowGraph &graph, const GroupPlan &plan) {
-  constexpr int64_t kMostReductions = 8, kMostComputed = 1200;
-  int64_t reductions = 0;
-  for (size_t p = 0; p < graph.steps.size(); ++p)
-    reductions += graph.isReduction(p);
-  const int64_t phases = plan.staysInRegisters() ? 1 : reductions + 1;
-  return reductions > kMostReductions ||
-         phases * int64_t(graph.steps.size()) * plan.vector *
-                 plan.turnsAtATime() >
-             kMostComputed;
 }
 
 /// The plan of a body with these values. Nothing, if they do not go together,
@@ -155,11 +174,13 @@ groupPlan(const std::optional<RowGraph> &graph) {
   if (!graph)
     return std::nullopt;
   const GroupPlan plan = groupPlanOf(*graph);
-  constexpr int64_t kMostTurns = 128;
+  constexpr int64_t kMostTurns = 128, kMostReductions = 8;
   const bool isEnough =
       plan.staysInRegisters() ||
       (plan.turns() <= kMostTurns && plan.blocks() >= h200::kMultiprocessors);
-  if (!isEnough || plan.groups() > INT32_MAX || isTooLong(*graph, plan))
+  const bool isShort = functionsOf(*graph, plan) <= kMostFunctions &&
+                       reductionsOf(*graph) <= kMostReductions;
+  if (!isEnough || !isShort || plan.groups() > INT32_MAX)
     return std::nullopt;
   return plan;
 }

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 // Functions for graphs with reductions inside, as Scalars.cu has those of single
 // elements. A group is `Across` threads over columns by `Along` over what is
-// summed: thread t is at column t % Across. Up to sumsOfGroup() sums go together:
+// summed: thread t is at column t % Across. Up to kSumsOfGroup sums go together:
 //
 //   every thread: put(number of the sum, what it has)
 //   barrier
@@ -38,10 +38,9 @@ template <typename R, typename C, int Across, int Along> struct Group {
   static constexpr int kThreads = Across * Along, kWarps = kThreads / 32;
   static constexpr int kBlock = kThreads > 256 ? kThreads : 256;
   static constexpr int kBlockWarps = kBlock / 32;
-  static constexpr int kSums = sumsOfGroup(sizeof(C));
   struct Memory {
-    C ofWarp[kSums][kBlockWarps][Across];
-    C ofGroup[kSums][kBlock / kThreads][Across];
+    C ofWarp[kSumsOfGroup][kBlockWarps][Across];
+    C ofGroup[kSumsOfGroup][kBlock / kThreads][Across];
   };
   static __device__ Memory &memory() {
     __shared__ Memory shared;

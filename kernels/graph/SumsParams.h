@@ -17,9 +17,7 @@ inline constexpr size_t kMaxGraphTensors = 24;
 
 /// Sums that the threads of a group put together at a time (Groups.cu): those of
 /// f32 and those of f64 of one kernel take less than 48 KiB.
-constexpr int sumsOfGroup(size_t elementBytes) {
-  return int(64 / elementBytes);
-}
+inline constexpr int kSumsOfGroup = 16;
 
 /// The one parameter of the kernels in Skeletons.cu.
 struct SumsParams {

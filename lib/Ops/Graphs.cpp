@@ -62,6 +62,11 @@ bool mayBeInGraph(OpKind kind) {
   return infoOf(kind).isElementwise || spreadOf(kind);
 }
 
+bool mayBeInSomeGraph(OpKind kind) {
+  return mayBeInGraph(kind) || infoOf(kind).isSum() || isRepeat(kind) ||
+         isRowwise(kind);
+}
+
 OpKind elementwiseKind(OpKind kind) {
   const SpreadInfo *spread = spreadOf(kind);
   return spread ? spread->as : kind;
@@ -138,17 +143,17 @@ std::optional<std::vector<Extent>> extentsOf(const Body &body) {
 /// reads one where they are inside, nothing elsewhere. What is defined by rows
 /// has its own.
 static bool sumsAreInPlace(const GraphInfo &graph, const Body &body) {
-  size_t numSums = 0, numInner = 0, numRepeats = 0;
+  size_t numSums = 0, numOfRows = 0, numRepeats = 0;
   for (const Primitive &primitive : body.primitives) {
-    numSums += infoOf(primitive.kind).isSum() || isRowwise(primitive.kind);
-    numInner += isRowwise(primitive.kind);
+    numSums += infoOf(primitive.kind).isSum();
+    numOfRows += isRowwise(primitive.kind);
     numRepeats += isRepeat(primitive.kind);
-    for (int32_t operand : primitive.operands)
-      numInner += isSumOf(body, uint32_t(operand));
   }
+  const bool areInside = numOfRows > 0 || readsItsSums(body);
   if (graph.maxReductions)
-    return numInner > 0 && numSums <= graph.maxReductions && extentsOf(body);
-  if (numInner > 0 || numRepeats > 0)
+    return areInside && numSums + numOfRows <= graph.maxReductions &&
+           extentsOf(body);
+  if (areInside || numRepeats > 0)
     return false;
   return graph.maxSums ? numSums > 0 && numSums <= graph.maxSums : numSums == 0;
 }
@@ -160,8 +165,7 @@ bool isGraph(const GraphInfo &graph, const Body &body) {
       body.results.size() > graph.maxResults)
     return false;
   for (const Primitive &primitive : body.primitives)
-    if (!mayBeInGraph(primitive.kind) && !infoOf(primitive.kind).isSum() &&
-        !isRepeat(primitive.kind) && !isRowwise(primitive.kind))
+    if (!mayBeInSomeGraph(primitive.kind))
       return false;
   return sumsAreInPlace(graph, body) && spreadsAreApart(body) &&
          inGraphOrder(body).body == body;

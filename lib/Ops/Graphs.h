@@ -31,6 +31,8 @@ const SpreadInfo *spreadOf(OpKind kind);
 /// True for a primitive that may be part of a graph without sums: it is
 /// elementwise, or is so with an operand that is repeated.
 bool mayBeInGraph(OpKind kind);
+/// True for a primitive that a graph of some kind may have.
+bool mayBeInSomeGraph(OpKind kind);
 /// What a graph's kernel computes for a primitive of this kind.
 OpKind elementwiseKind(OpKind kind);
 

@@ -34,17 +34,14 @@ public:
       numberOf.push_back(i);
       graph.types.push_back(sourceTypes[i]);
       graph.extents.push_back(sourceExtents[i]);
-      graph.tensorOf.push_back(i);
     }
     for (const Primitive &primitive : source.primitives) {
       if (!add(primitive))
         return std::nullopt;
       next += primitive.numResults();
     }
-    for (uint32_t result : source.results) {
+    for (uint32_t result : source.results)
       graph.body.results.push_back(numberOf[result]);
-      graph.tensorOf.push_back(result);
-    }
     if (!goTogether())
       return std::nullopt;
     return std::move(graph);
@@ -245,8 +242,7 @@ const Definition *definitionOf(OpKind kind) {
 bool Builder::add(const Primitive &primitive) {
   if (const Definition *definition = definitionOf(primitive.kind))
     return (this->*definition->add)(primitive), true;
-  if (!mayBeInGraph(primitive.kind) && !infoOf(primitive.kind).isSum() &&
-      !isRepeat(primitive.kind))
+  if (!mayBeInSomeGraph(primitive.kind))
     return false;
   return addAsItIs(primitive), true;
 }

@@ -24,13 +24,11 @@ enum class RowStep : uint8_t { Elementwise, Sum, Mean, Max, Repeat };
 
 struct RowGraph {
   /// Each primitive makes one value. What a reduction is, its step says, not
-  /// its kind.
+  /// its kind. Operands and results are those of the call, in its order.
   Body body;
   std::vector<RowStep> steps;    ///< of each primitive
   std::vector<Extent> extents;   ///< of each value
   std::vector<TensorDesc> types; ///< of each value, as graphTypes() gives them
-  /// The values of the call whose memory they have: operands, then results.
-  std::vector<uint32_t> tensorOf;
   /// All reductions are over the middle of [outer, size, inner].
   int64_t outer = 0, size = 0, inner = 0;
 

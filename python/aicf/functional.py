@@ -439,15 +439,15 @@ def batch_norm(x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any =
 
 def _scaled(centred: Tensor, variance: Tensor, weight: Any, bias: Any, eps: float,
             dtype: Any) -> Tensor:
+    """centred / sqrt(variance + eps) as `dtype`, then · weight + bias."""
     y = _affine(centred, (variance + eps).rsqrt(), None)
     return _affine(y.astype(dtype), weight, bias)
 
 
 def norm_of_batch(x: Tensor, weight: Any, bias: Any,
                   eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    """batch_norm() with the moments of x itself. Returns it, the mean and the biased
-    variance, each of [channels]. Both moments are those of one difference, which is
-    computed once."""
+    """batch_norm() with the moments of x itself. Returns it, and the mean and the biased
+    variance as [channels]. The variance and the result share x - mean."""
     axes = tuple(i for i in range(len(x.shape)) if i != 1)
     rows = wide(x)
     mean = rows.mean(axes)

@@ -63,7 +63,8 @@ void emitGraphLimits(const Pattern &p, raw_ostream &os) {
   os << "- 2 to " << limit("maxPrimitives")
      << " primitives: elementwise ones, whichever they are"
      << (limit("maxSums")         ? ", and sums"
-         : limit("maxReductions") ? ", sums and means, and expand"
+         : limit("maxReductions") ? ", sums and means, expand, and those that are "
+                                    "defined by rows, such as softmax"
                                   : "")
      << "\n- up to "
      << limit("maxOperands") << " operands and " << limit("maxResults")
@@ -73,7 +74,7 @@ void emitGraphLimits(const Pattern &p, raw_ostream &os) {
        << " sums or means of the others, which none of them reads\n";
   if (limit("maxReductions")) {
     os << "- 1 to " << limit("maxReductions")
-       << " sums or means, and something inside reads one of them\n- what is "
+       << " reductions, and something inside reads one of them\n- what is "
           "left of them is repeated by expand where whole tensors read it\n- "
           "each result that is whole may be in place on each operand that is\n";
     return;

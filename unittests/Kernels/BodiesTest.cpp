@@ -464,7 +464,7 @@ TEST(Bodies, OfAGraphReduceNoMoreThanAGroupCan) {
     for (size_t i = 0; i < count; ++i)
       body->primitives.push_back({OpKind::Softmax, {}, {int32_t(i)}});
     body->results = {uint32_t(count)};
-    TensorDesc desc(DType::F64, {512, 64});
+    TensorDesc desc(DType::F64, {512, 16});
     StatusOr<TypedBody> typed = TypedBody::create(body, {&desc, 1}, {&desc, 1});
     EXPECT_TRUE(typed.ok()) << typed.status().toString();
     return selectKernel(DeviceKind::CUDA, *typed) != nullptr;

@@ -413,6 +413,28 @@ TEST(ReductionGraph, HasSumsNearThoseInF64) {
   checkSums(patterns::ReductionGraph);
 }
 
+constexpr OpKind kDefinedByRows[] = {OpKind::Softmax, OpKind::SoftmaxBwd,
+                                     OpKind::LogSoftmax, OpKind::LogSoftmaxBwd,
+                                     OpKind::LayerNorm};
+
+/// A call of one of these, with random operands.
+Case makeRows(OpKind kind, DType dtype, int64_t rows, int64_t width) {
+  const TensorDesc x(dtype, {rows, width}), row(dtype, {width}),
+      left(dtype, {rows});
+  std::mt19937 random{uint32_t(width)};
+  Case c;
+  const size_t numOperands = infoOf(kind).numOperands;
+  for (size_t i = 0; i < numOperands; ++i)
+    c.ins.push_back(randomOperand(numOperands == 3 && i > 0 ? row : x, random));
+  for (size_t r = 0; r < infoOf(kind).numResults; ++r) {
+    const TensorDesc &desc = r == 0 ? x : left;
+    c.outs.push_back({std::vector<uint8_t>(desc.spanBytes()), {desc, {}}});
+  }
+  if (kind == OpKind::LayerNorm)
+    c.attrs = encodeAttrs(LayerNormAttrs{1e-3});
+  return c;
+}
+
 /// The same call in f64 on the CPU, whose kernels other tests compare.
 Case inF64(OpKind kind, const Case &c) {
   Case wide;
@@ -428,23 +450,71 @@ Case inF64(OpKind kind, const Case &c) {
   return wide;
 }
 
+/// A step of f64 numbers over the middle of [outer, size, inner].
+Operand runStep(const RowGraph &graph, size_t p,
+                const std::vector<const Operand *> &of) {
+  const Primitive &primitive = graph.body.primitives[p];
+  if (graph.steps[p] == RowStep::Elementwise)
+    return runOne(primitive.kind, primitive.attrs, of, DType::F64);
+  const TensorDesc desc(DType::F64, graph.types[graph.valueOf(p)].shape());
+  Operand made{std::vector<uint8_t>(desc.spanBytes()), {desc, {}}};
+  for (int64_t o = 0; o < graph.outer; ++o)
+    for (int64_t i = 0; i < graph.inner; ++i) {
+      const auto left = size_t(o * graph.inner + i);
+      double reduced = graph.steps[p] == RowStep::Max ? -INFINITY : 0;
+      for (int64_t s = 0; s < graph.size; ++s) {
+        const auto at = size_t((o * graph.size + s) * graph.inner + i);
+        if (graph.steps[p] == RowStep::Repeat)
+          store(made, at, load(*of[0], left));
+        else if (graph.steps[p] == RowStep::Max)
+          reduced = std::max(reduced, load(*of[0], at));
+        else
+          reduced += load(*of[0], at);
+      }
+      if (graph.steps[p] == RowStep::Mean)
+        reduced /= double(graph.size);
+      if (graph.isReduction(p))
+        store(made, left, reduced);
+    }
+  return made;
+}
+
+/// What a primitive is spelled out as computes what its own kernel does.
+TEST(RowGraphs, ComputeWhatTheyDefine) {
+  for (OpKind kind : kDefinedByRows) {
+    Case c = makeRows(kind, DType::F64, 7, 33);
+    const size_t numOperands = c.ins.size();
+    StatusOr<TypedBody> typed = typedBodyOf(c.sample(kind));
+    ASSERT_TRUE(typed.ok()) << typed.status().toString();
+    auto graph = rowGraphOf(typed->body(), typed->values());
+    ASSERT_TRUE(graph.has_value()) << nameOf(kind);
+    std::vector<Operand> values;
+    for (size_t i = 0; i < numOperands; ++i) {
+      Operand seen{c.ins[i].bytes, {graph->types[i], {}}};
+      values.push_back({denseBytes(seen), {graph->types[i].dense(), {}}});
+    }
+    for (size_t p = 0; p < graph->steps.size(); ++p) {
+      std::vector<const Operand *> of;
+      for (int32_t operand : graph->body.primitives[p].operands)
+        of.push_back(&values[size_t(operand)]);
+      values.push_back(runStep(*graph, p, of));
+    }
+    Case expected = inF64(kind, c);
+    for (size_t r = 0; r < c.outs.size(); ++r)
+      for (size_t i = 0; i < size_t(c.outs[r].reference.desc.elements()); ++i)
+        ASSERT_NEAR(load(values[graph->body.results[r]], i),
+                    load(expected.outs[r], i), 1e-12)
+            << nameOf(kind) << ": element " << i << " of result " << r;
+  }
+}
+
+
 /// A primitive of large tensors that is defined by rows, beside that in f64.
 void checkRows(Device &device, OpKind kind, DType dtype, int64_t rows,
                int64_t width) {
-  const TensorDesc x(dtype, {rows, width}), row(dtype, {width}),
-      left(dtype, {rows});
-  std::mt19937 random{uint32_t(width)};
-  Case c;
-  const size_t numOperands = infoOf(kind).numOperands;
-  for (size_t i = 0; i < numOperands; ++i)
-    c.ins.push_back(randomOperand(numOperands == 3 && i > 0 ? row : x, random));
-  for (size_t r = 0; r < infoOf(kind).numResults; ++r) {
-    const TensorDesc &desc = r == 0 ? x : left;
-    c.outs.push_back({std::vector<uint8_t>(desc.spanBytes()), {desc, {}}});
-  }
-  if (kind == OpKind::LayerNorm)
-    c.attrs = encodeAttrs(LayerNormAttrs{1e-3});
-  const std::string where = std::string(nameOf(kind)) + " of " + x.toString();
+  Case c = makeRows(kind, dtype, rows, width);
+  const std::string where = std::string(nameOf(kind)) + " of " +
+                            c.ins[0].reference.desc.toString();
   StatusOr<TypedBody> typed = typedBodyOf(c.sample(kind));
   ASSERT_TRUE(typed.ok()) << typed.status().toString();
   const KernelRow *chosen = selectKernel(device.kind(), *typed);
@@ -476,8 +546,7 @@ TEST(RowKernels, AreNearThoseInF64) {
   auto device = makeDevice();
   if (kernelsFor(device->kind(), patterns::ReductionGraph).size() == 0)
     GTEST_SKIP() << "the device has no kernel of graphs with reductions";
-  for (OpKind kind : {OpKind::Softmax, OpKind::SoftmaxBwd, OpKind::LogSoftmax,
-                      OpKind::LogSoftmaxBwd, OpKind::LayerNorm})
+  for (OpKind kind : kDefinedByRows)
     for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16})
       for (auto [rows, width] :
            {std::pair(20000, 15), std::pair(4096, 96), std::pair(700, 515),

@@ -16,7 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"
-#include "lib/Ops/RowGraph.h"
+#include "lib/Ops/Graphs.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/EntryForm.h"
@@ -76,10 +76,7 @@ static bool mayBePart(CallOp call) {
   return call.getKid().empty() && !call.isOnly(OpKind::CopySaved) &&
          llvm::all_of(call.getCode().primitives,
                       [](const Primitive &primitive) {
-                        return mayBeInGraph(primitive.kind) ||
-                               infoOf(primitive.kind).isSum() ||
-                               isRepeat(primitive.kind) ||
-                               isRowwise(primitive.kind);
+                        return mayBeInSomeGraph(primitive.kind);
                       }) &&
          !(call.isOnly(OpKind::Copy) && wantsTiles(call.getArgs()[0]));
 }

@@ -54,7 +54,6 @@ private:
 };
 } // namespace
 
-
 /// The copies of what `call` reads to where it belongs, and their join, in front
 /// of `call`.
 JoinOp PartPlacer::joinCopies(CallOp call, BlockArgument into) {

@@ -70,8 +70,8 @@ __device__ inline void storeVec(T *to, int64_t vector, const Vec<T, V> &v) {
   reinterpret_cast<Vec<T, V> *>(to)[vector] = v;
 }
 
-/// The same where addresses may be no multiples of a vector's size: what a thread
-/// adds up, and so the bits of a sum, does not depend on addresses.
+/// The same where addresses may be no multiples of a vector's size: what a
+/// thread adds up, and so the bits of a sum, does not depend on addresses.
 template <typename T, int V>
 __device__ inline Vec<T, V> loadVec(const T *from, int64_t vector,
                                     bool isAligned) {
@@ -120,6 +120,20 @@ __device__ inline void gridStride(int64_t n, Body body) {
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
        i += stride)
     body(i);
+}
+
+/// The part that this block belongs to: the last of `count` whose first block
+/// is not behind it.
+__device__ inline int partOfBlock(const uint32_t *firstBlocks, int count) {
+  int low = 0, high = count - 1;
+  while (low < high) {
+    int middle = (low + high + 1) / 2;
+    if (firstBlocks[middle] <= blockIdx.x)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
 }
 
 /// A launch of `function` over a one-dimensional grid.

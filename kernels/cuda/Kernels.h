@@ -22,7 +22,7 @@ namespace aicf::cuda {
 struct PlannedLaunch {
   const void *function = nullptr; ///< the __global__ function's host symbol
   uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
-  uint32_t sharedBytes = 0;     ///< dynamic shared memory
+  uint32_t sharedBytes = 0;     ///< dynamic shared memory, up to the limit
   std::vector<uint64_t> params; ///< the struct's bytes
 };
 
@@ -34,6 +34,9 @@ using LaunchPlan = std::vector<PlannedLaunch>;
 struct DeviceLimits {
   int numMultiprocessors;
   int threadsPerMultiprocessor;
+  /// The most that a block may ask for, beside up to 1 KiB that its kernel
+  /// declares.
+  uint32_t sharedBytesOfBlock = 0;
 };
 
 /// Threads of a block, where nothing asks for others.

@@ -12,8 +12,8 @@
 
 namespace aicf::cuda {
 
-/// A row is a warp's work, a whole block's where it is long, or a thread's where it
-/// is short: `size` threads that start at a multiple of `size`.
+/// A row is a warp's work, a whole block's where it is long, or a thread's
+/// where it is short: `size` threads that start at a multiple of `size`.
 struct RowGroup {
   int size, lane;
   void *scratch; ///< 32 values of a block, where the group is one
@@ -50,34 +50,49 @@ constexpr int kHugeBlock = 1024;
 /// Threads of a block whose rows are each the work of `group` threads.
 constexpr int blockOf(int group) { return group > kBlock ? group : kBlock; }
 
-/// Calls body(j, Vec of the elements from j on) for the share that a thread has of
-/// a row of x. Vectors lie at multiples of V from x on, so that they are aligned
-/// where x is; what lies before the first and behind the last comes one by one. Who
-/// gets what depends on shapes alone, and each thread sees its share in order.
-template <typename T, int V, typename Body>
-__device__ inline void forRow(const RowGroup &g, const T *x, int64_t row,
-                              int64_t width, bool isAligned, Body body) {
-  const int64_t begin = row * width;
-  const int64_t before = (V - begin % V) % V;
-  const int64_t head = before < width ? before : width;
-  x += begin;
+/// Calls body(j, Vec of the elements from j on) for the share that a thread has
+/// of the row that begins at x: vectors from element `head` on, and what lies
+/// before the first and behind the last one by one. Who gets what depends on
+/// shapes alone, and each thread sees its share in order. kAtOnce vectors are
+/// on their way at once.
+template <typename T, int V, int kAtOnce = 2, typename Body>
+__device__ inline void forElements(const RowGroup &g, const T *x, int64_t head,
+                                   int64_t width, bool isAligned, Body body) {
   for (int64_t j = g.lane; j < head; j += g.size)
     body(j, loadVec<T, 1>(x, j));
   const int64_t vectors = (width - head) / V;
   int64_t i = g.lane;
   if constexpr (V > 1)
-    // Two are on their way at once.
-    for (; i + g.size < vectors; i += 2 * g.size) {
-      auto first = loadVec<T, V>(x + head, i, isAligned);
-      auto second = loadVec<T, V>(x + head, i + g.size, isAligned);
-      body(head + i * V, first);
-      body(head + (i + g.size) * V, second);
+    for (; i + (kAtOnce - 1) * g.size < vectors; i += kAtOnce * g.size) {
+      Vec<T, V> v[kAtOnce];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        v[k] = loadVec<T, V>(x + head, i + k * g.size, isAligned);
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        body(head + (i + k * g.size) * V, v[k]);
     }
   for (; i < vectors; i += g.size)
     body(head + i * V, loadVec<T, V>(x + head, i, isAligned));
   if constexpr (V > 1)
     for (int64_t j = head + vectors * V + g.lane; j < width; j += g.size)
       body(j, loadVec<T, 1>(x, j));
+}
+
+/// Elements of a row before the first that lies at a multiple of V in its
+/// tensor.
+template <int V>
+__device__ inline int64_t headOfRow(int64_t row, int64_t width) {
+  const int64_t before = (V - row * width % V) % V;
+  return before < width ? before : width;
+}
+
+/// The same for a row of x, whose vectors are aligned where x is.
+template <typename T, int V, typename Body>
+__device__ inline void forRow(const RowGroup &g, const T *x, int64_t row,
+                              int64_t width, bool isAligned, Body body) {
+  forElements<T, V>(g, x + row * width, headOfRow<V>(row, width), width,
+                    isAligned, body);
 }
 
 /// A row's largest element and the sum of exp(x - most) in one pass: what came
@@ -93,14 +108,15 @@ template <typename C> struct Normalizer {
     // Not exp(0) of two infinities.
     sum += value == most ? C(1) : exp(value - most);
   }
-  /// The same sum in another order, with an exponential less for most elements: the
-  /// largest of the vector comes first.
+  /// The same sum in another order, with an exponential less for most elements:
+  /// the largest of the vector comes first.
   template <typename T, int V> __device__ void addAll(const Vec<T, V> &v) {
     C high = most;
 #pragma unroll
     for (int k = 0; k < V; ++k)
       high = widen(v.at[k]) > high ? C(widen(v.at[k])) : high;
-    const C base = high == -C(INFINITY) ? C(0) : high; // all are -inf: no NaN yet
+    const C base =
+        high == -C(INFINITY) ? C(0) : high; // all are -inf: no NaN yet
     sum *= exp(most - base);
 #pragma unroll
     for (int k = 0; k < V; ++k)

@@ -1,4 +1,4 @@
-//===- Family.h - the workspace of an embedding's gradient -----*- C++ -*-===//
+//===- Family.h - workspaces of an embedding's gradient ---------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +13,8 @@
 
 namespace aicf::families {
 
-/// Positions (i32) of 32 million rows; with more there is no list, and each row of
-/// the table looks at all of them.
+/// Positions (i32) of 32 million rows; with more there is no list, and each row
+/// of the table looks at all of them.
 inline constexpr uint64_t kSortedRowsBytes = uint64_t(1) << 28;
 
 /// CPU: where the rows of each index begin, and their positions.
@@ -24,6 +24,27 @@ inline uint64_t sortedRowsWorkspace(const EmbeddingBwdView<rules::Call> &c) {
 /// CUDA: positions alone.
 inline uint64_t listedRowsWorkspace(const EmbeddingBwdView<rules::Call> &c) {
   return 4 * uint64_t(c.index()->elements());
+}
+/// CUDA: those of each table, one behind the other.
+inline uint64_t listedRowsWorkspace(const EmbeddingsBwdView<rules::Call> &c) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < c.numGroups(); ++i)
+    bytes += listedRowsWorkspace(c.grad(i));
+  return bytes;
+}
+
+/// One launch is of one element type.
+inline bool tablesFit(const EmbeddingsView<rules::Call> &c) {
+  for (size_t i = 1; i < c.numGroups(); ++i)
+    if (c.lookup(i).table()->dtype != c.lookup(0).table()->dtype)
+      return false;
+  return true;
+}
+inline bool tablesFit(const EmbeddingsBwdView<rules::Call> &c) {
+  for (size_t i = 1; i < c.numGroups(); ++i)
+    if (c.grad(i).dy()->dtype != c.grad(0).dy()->dtype)
+      return false;
+  return true;
 }
 
 } // namespace aicf::families

@@ -142,6 +142,13 @@ defm Embedding : Lookup<EmbeddingPrimitive, "embedding<$T>",
                         [Strided<EmbeddingPrimitive, "index", AnyStrides>,
                          Strided<EmbeddingPrimitive, "y", RowsAnywhere>]>;
 
+/// Lookups in several tables in one call, and their gradients. Tables differ in size.
+def Embeddings : BatchPattern<"embeddings", [Node<"lookup", EmbeddingPrimitive>], 64>;
+def EmbeddingsBwd
+    : BatchPattern<"embeddings_bwd", [Node<"grad", EmbeddingBwdPrimitive>], 64> {
+  let ownFields = 1;
+}
+
 /// The workspace holds the positions of dy's rows, sorted by the index of each row.
 class EmbeddingBwd<Device device> : KernelFamily<"lookup", device> {
   let kinds = [EmbeddingBwdPrimitive];
@@ -155,6 +162,25 @@ def EmbeddingBwdCpu : EmbeddingBwd<CPU> {
 }
 def EmbeddingBwdCuda : EmbeddingBwd<CUDA> {
   let workspace = "listedRowsWorkspace(c)";
+}
+
+/// All tables have one element type.
+def EmbeddingsCuda : KernelFamily<"lookup", CUDA> {
+  let patterns = [Embeddings];
+  let variants = EveryFloat.each;
+  let condition = "tablesFit(c)";
+  let kernel = "embeddings<$T>";
+  let strided = [Strided<EmbeddingPrimitive, "index", AnyStrides>,
+                 Strided<EmbeddingPrimitive, "y", RowsAnywhere>];
+}
+def EmbeddingsBwdCuda : KernelFamily<"lookup", CUDA> {
+  let patterns = [EmbeddingsBwd];
+  let variants = EveryFloat.each;
+  let condition = "tablesFit(c)";
+  let kernel = "embeddingsBwd<$T>";
+  let strided = [Strided<EmbeddingBwdPrimitive, "dy", RowsAnywhere>];
+  let workspace = "listedRowsWorkspace(c)";
+  let workspaceCap = "kSortedRowsBytes";
 }
 
 #endif // AICF_KERNELS_LOOKUP_FAMILY_TD

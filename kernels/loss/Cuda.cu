@@ -9,9 +9,8 @@
 // adds them; without workspace one launch does all the work.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cuda/RowGroup.cuh"
+#include "kernels/loss/CrossEntropy.cuh"
 #include "kernels/loss/Family.h"
-#include "lib/Base/Indices.h"
 
 namespace aicf::cuda {
 namespace {
@@ -266,25 +265,8 @@ LaunchPlan countEqual(CountEqualArgs call, const DeviceLimits &) {
 // Softmax cross entropy
 //===----------------------------------------------------------------------===//
 
-struct CrossEntropyParams {
-  const void *logits;
-  Indices labels;
-  const void *lossScale; ///< or null
-  void *loss, *dlogits;
-  double2 *partials; ///< sum of losses and rows that count, a block; or null
-  int64_t rows, width, ignored;
-  int64_t numPartials;
-  double smoothing;
-  bool isAligned; ///< logits and dlogits begin at multiples of 16 bytes
-};
-
-/// A row's largest logit, and the log of the sum of exp(x - most): apart, since
-/// their sum would round away the second.
-template <typename C> struct LogSumExp {
-  C most, logSum;
-};
-
-/// Every thread of the group gets it. With kWide a row is read once, by vectors.
+/// Every thread of the group gets it. With kWide a row is read once, by
+/// vectors.
 template <bool kWide, typename T>
 __device__ LogSumExp<Compute<T>> logSumExp(const RowGroup &g, const T *logits,
                                            int64_t row, int64_t width,
@@ -320,7 +302,7 @@ __device__ double rowLoss(const CrossEntropyParams &p, const RowGroup &g,
   if (label == p.ignored)
     return 0;
   LogSumExp<C> lse = logSumExp<kWide>(g, logits, row, p.width, p.isAligned);
-  double even = 0; // what smoothing takes of every class
+  double even = 0;
   if (p.smoothing > 0) {
     C sum = 0;
     for (int64_t j = g.lane; j < p.width; j += g.size)
@@ -329,8 +311,7 @@ __device__ double rowLoss(const CrossEntropyParams &p, const RowGroup &g,
   }
   if (label < 0 || label >= p.width)
     return nan("");
-  return double(lse.logSum) -
-         (1 - p.smoothing) * double(widen(x[label]) - lse.most) - even;
+  return lossOf<C>(p, lse, widen(x[label]), even);
 }
 
 /// Threads of a block that does all rows: f64 has registers for no more.
@@ -359,48 +340,12 @@ __global__ void __launch_bounds__(kOnlyBlock)
     *static_cast<Loss *>(p.loss) = Loss(loss / count);
 }
 
-template <typename Loss>
-__global__ void meanLossKernel(const __grid_constant__ CrossEntropyParams p) {
-  __shared__ double scratch[32];
-  double loss = 0, count = 0;
-  for (int64_t i = threadIdx.x; i < p.numPartials; i += blockDim.x) {
-    loss += p.partials[i].x;
-    count += p.partials[i].y;
-  }
-  loss = blockSum(loss, scratch);
-  count = blockSum(count, scratch);
-  if (threadIdx.x == 0)
-    *static_cast<Loss *>(p.loss) = Loss(loss / count);
-}
-
-/// Rows that count, a partial count a block.
-__global__ void countRowsKernel(const __grid_constant__ CrossEntropyParams p) {
-  __shared__ double scratch[32];
-  double count = 0;
-  for (int64_t r = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; r < p.rows;
-       r += int64_t(gridDim.x) * blockDim.x)
-    count += p.labels[r] != p.ignored;
-  count = blockSum(count, scratch);
-  if (threadIdx.x == 0)
-    p.partials[blockIdx.x] = {0, count};
-}
-
-/// Counts again where there are no partial counts: a whole number either way.
 template <typename T, int kGroup, bool kWide>
 __global__ void __launch_bounds__(blockOf(kGroup))
     crossEntropyGradKernel(const __grid_constant__ CrossEntropyParams p) {
   using C = Compute<T>;
   __shared__ double scratch[32];
-  double mine = 0;
-  if (p.partials)
-    for (int64_t i = threadIdx.x; i < p.numPartials; i += blockDim.x)
-      mine += p.partials[i].y;
-  else
-    for (int64_t r = threadIdx.x; r < p.rows; r += blockDim.x)
-      mine += p.labels[r] != p.ignored;
-  double factor = 1 / blockSum(mine, scratch);
-  if (p.lossScale)
-    factor *= double(*static_cast<const C *>(p.lossScale));
+  const double factor = gradientFactor<C>(p, scratch);
   int groups = blockDim.x / kGroup;
   RowGroup g{kGroup, int(threadIdx.x % kGroup), scratch};
   double even = p.smoothing / double(p.width);
@@ -412,13 +357,13 @@ __global__ void __launch_bounds__(blockOf(kGroup))
     int64_t label = p.labels[row];
     bool isIgnored = label == p.ignored;
     bool isClass = label >= 0 && label < p.width;
-    LogSumExp<C> lse =
-        logSumExp<kWide>(g, logits, row, p.width, p.isAligned);
+    LogSumExp<C> lse = logSumExp<kWide>(g, logits, row, p.width, p.isAligned);
     C rowFactor = C(isClass ? factor : nan(""));
     constexpr int kVector = kWide ? 16 / sizeof(T) : 1;
     forRow<T, kVector>(
         g, logits, row, p.width, p.isAligned, [&](int64_t j, auto v) {
-          const int here = label >= j && label < j + v.kSize ? int(label - j) : -1;
+          const int here =
+              label >= j && label < j + v.kSize ? int(label - j) : -1;
 #pragma unroll
           for (int k = 0; k < v.kSize; ++k) {
             C target = k == here ? onLabel : offLabel;
@@ -429,19 +374,6 @@ __global__ void __launch_bounds__(blockOf(kGroup))
           storeVec(d + j, 0, v, p.isAligned);
         });
   }
-}
-
-template <typename Args>
-CrossEntropyParams crossEntropyParams(const Args &call) {
-  CrossEntropyParams p{};
-  p.logits = call.logits().dense();
-  p.labels = Indices(call.labels());
-  p.rows = call.labels().elements();
-  p.width = call.logits().elements() / p.rows;
-  p.ignored = call.attrs().ignore_index;
-  p.smoothing = call.attrs().label_smoothing;
-  p.isAligned = reinterpret_cast<uintptr_t>(p.logits) % 16 == 0;
-  return p;
 }
 
 /// Rows up to this are a thread's work, in the loss.
@@ -473,7 +405,8 @@ LaunchPlan crossEntropy(SoftmaxCrossEntropyArgs call, const DeviceLimits &) {
   if (kWide || p.width > kLongRow)
     return launches(crossEntropyKernel<T, Loss, kBlock, kWide>, 1, kBlock);
   if (p.width > kShortRow)
-    return launches(crossEntropyKernel<T, Loss, 32, false>, kBlock / 32, kOnlyBlock);
+    return launches(crossEntropyKernel<T, Loss, 32, false>, kBlock / 32,
+                    kOnlyBlock);
   return launches(crossEntropyKernel<T, Loss, 1, false>, kBlock, kOnlyBlock);
 }
 
@@ -488,11 +421,11 @@ LaunchPlan crossEntropyGrad(SoftmaxCrossEntropyGradArgs call,
     int block = blockOf(group), perBlock = block / group;
     int64_t blocks = std::min((p.rows + perBlock - 1) / perBlock,
                               int64_t(limits.numMultiprocessors) * 8);
-    p.numPartials = partialBlocks(p.rows, 16 * kBlock, call->workspace);
-    if (p.numPartials < 2)
+    p.numCounts = partialBlocks(p.rows, 16 * kBlock, call->workspace);
+    if (p.numCounts < 2)
       return {plan(kernel, blocks, block, p)};
-    p.partials = call->workspace.template dense<double2>();
-    return {plan(countRowsKernel, p.numPartials, kBlock, p),
+    p.counts = call->workspace.template dense<double>();
+    return {plan(countRowsKernel, p.numCounts, kBlock, p),
             plan(kernel, blocks, block, p)};
   };
   if constexpr (kWide)

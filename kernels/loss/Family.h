@@ -23,6 +23,19 @@ uint64_t lossWorkspace(const Operands &...operands) {
   return elements <= kSingleBlockElements ? 0 : kLossWorkspaceBytes;
 }
 
+/// Cross-entropy of long rows: at most so many counts of rows (f64), and a
+/// partial sum and count (f64) for each of 8 blocks per multiprocessor.
+inline constexpr int64_t kMaxRowCounts = 256;
+inline constexpr uint64_t kRowLossWorkspaceBytes =
+    8 * kMaxRowCounts + 8 * 16 * h200::kMultiprocessors;
+
+/// The loss and the gradient are those of one target for each row.
+inline bool
+haveOneTarget(const SoftmaxCrossEntropyLossGradView<rules::Call> &c) {
+  return c.loss().attrs().label_smoothing == c.grad().attrs().label_smoothing &&
+         c.loss().attrs().ignore_index == c.grad().attrs().ignore_index;
+}
+
 } // namespace aicf::families
 
 #endif // AICF_KERNELS_LOSS_FAMILY_H

@@ -336,6 +336,33 @@ def CrossEntropyGradCpu : KernelFamily<"loss", CPU> {
   let variants = EveryFloat.each;
   let kernel = "crossEntropyGrad<$T>";
 }
+/// The loss and its gradient of long rows, which are read once.
+def CrossEntropyBoth : BodyPattern<"softmax_cross_entropy_loss_grad",
+                                   [Node<"loss", SoftmaxCrossEntropyPrimitive>,
+                                    Node<"grad", SoftmaxCrossEntropyGradPrimitive>]> {
+  let bindings = ["grad.logits = loss.logits", "grad.labels = loss.labels"];
+  let ties = ["grad.dlogits = loss.logits"];
+}
+def CrossEntropyBothCuda : KernelFamily<"loss_of_rows", CUDA> {
+  let patterns = [CrossEntropyBoth];
+  let variants = [On<"f32">, On<"f64">] # HalfToSingle.each;
+  let condition = "isLongRow(*c.loss().logits()) && haveOneTarget(c)";
+  let workspace = "kRowLossWorkspaceBytes";
+  let workspaceCap = "kRowLossWorkspaceBytes";
+  let kernel = "crossEntropyLossGrad<$T, $U>";
+}
+/// Of 16-bit logits, with an exponential of one instruction.
+def FastCrossEntropyCuda : KernelFamily<"loss_of_rows", CUDA> {
+  let kinds = [SoftmaxCrossEntropyPrimitive];
+  let variants = HalfToSingle.each;
+  let variantName = "wide";
+  let version = 1;
+  let condition = "isLongRow(*c.logits())";
+  let workspace = "kRowLossWorkspaceBytes";
+  let workspaceCap = "kRowLossWorkspaceBytes";
+  let kernel = "crossEntropyOfRows<$T, $U>";
+  let preference = -1;
+}
 class CrossEntropyGradOnCuda<string planner> : KernelFamily<"loss", CUDA> {
   let kinds = [SoftmaxCrossEntropyGradPrimitive];
   let variants = EveryFloat.each;

@@ -30,7 +30,8 @@ struct Group {
 struct UpdateScalars {
   const void *bc, *lr, *invScale;
   const int32_t *ok;
-  const float *group; ///< the numbers of the optimizer instead of lr and those below
+  const float
+      *group; ///< the numbers of the optimizer instead of lr and those below
   double beta1, beta2, eps, decay; ///< sgd: beta1 is the momentum
   bool nesterov;
   int32_t count;
@@ -165,17 +166,9 @@ template <typename Rule, typename T, typename G, typename Copy, int V,
 __global__ void __launch_bounds__(kBlock)
     updateKernel(const __grid_constant__ Params q) {
   using C = Compute<T>;
-  // The group of this block: the last whose first block is not behind it.
-  int low = 0, high = q.count - 1;
-  while (low < high) {
-    int middle = (low + high + 1) / 2;
-    if (q.firstBlock[middle] <= blockIdx.x)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  const Group &group = q.groups[low];
-  int64_t first = int64_t(blockIdx.x - q.firstBlock[low]) * kUpdateElements;
+  const int number = partOfBlock(q.firstBlock, q.count);
+  const Group &group = q.groups[number];
+  int64_t first = int64_t(blockIdx.x - q.firstBlock[number]) * kUpdateElements;
   int64_t last = min(group.n, first + kUpdateElements) / V;
   const Numbers<Rule, T, Rule::kGroup> numbers(q);
 #pragma unroll 2
@@ -499,7 +492,8 @@ LaunchPlan sgdGroupUpdate(SgdGroupUpdateArgs call, const DeviceLimits &) {
   return sgdOfGroup<T, false>(Updates<SgdGroupStepArgs>(call));
 }
 template <typename T>
-LaunchPlan momentumGroupUpdate(MomentumGroupUpdateArgs call, const DeviceLimits &) {
+LaunchPlan momentumGroupUpdate(MomentumGroupUpdateArgs call,
+                               const DeviceLimits &) {
   return sgdOfGroup<T, true>(Updates<SgdGroupStepArgs>(call));
 }
 

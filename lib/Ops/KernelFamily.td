@@ -117,7 +117,8 @@ class BodyPattern<string patternName, list<Node> all> {
 }
 
 /// The same for many tensors in one call. The nodes occur at least once and at most
-/// `groups` times, each time with the same fields and the same optional nodes.
+/// `groups` times, each time with the same optional nodes, and with the same fields unless
+/// each group has its own.
 ///   has, hasNot  optional operands that every group has, or that none has
 ///   shared       operands that are the same value in all groups
 /// No group reads what another one makes or updates.
@@ -127,6 +128,7 @@ class BatchPattern<string patternName, list<Node> all, int groups>
   list<string> has = [];
   list<string> hasNot = [];
   list<string> shared = [];
+  bit ownFields = 0;
 }
 
 /// Bodies of 2 to `primitives` elementwise primitives (see Record.td), whichever they

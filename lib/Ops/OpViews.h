@@ -1825,6 +1825,28 @@ template <typename Call> struct BceWithLogitsLossGradView : PatternView<Call> {
   BceWithLogitsGradView<Call> grad() const { return this->template node<BceWithLogitsGradView<Call>>(1); }
 };
 
+/// Pattern softmax_cross_entropy_loss_grad
+template <typename Call> struct SoftmaxCrossEntropyLossGradView : PatternView<Call> {
+  SoftmaxCrossEntropyLossGradView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::SoftmaxCrossEntropyLossGrad)) {}
+  SoftmaxCrossEntropyView<Call> loss() const { return this->template node<SoftmaxCrossEntropyView<Call>>(0); }
+  SoftmaxCrossEntropyGradView<Call> grad() const { return this->template node<SoftmaxCrossEntropyGradView<Call>>(1); }
+};
+
+/// Pattern embeddings
+template <typename Call> struct EmbeddingsView : PatternView<Call> {
+  EmbeddingsView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::Embeddings)) {}
+  EmbeddingView<Call> lookup(size_t group) const { return this->template node<EmbeddingView<Call>>(0, group); }
+};
+
+/// Pattern embeddings_bwd
+template <typename Call> struct EmbeddingsBwdView : PatternView<Call> {
+  EmbeddingsBwdView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::EmbeddingsBwd)) {}
+  EmbeddingBwdView<Call> grad(size_t group) const { return this->template node<EmbeddingBwdView<Call>>(0, group); }
+};
+
 /// Pattern gemm_bias
 template <typename Call> struct GemmBiasView : PatternView<Call> {
   GemmBiasView(const Call &call)
@@ -2106,6 +2128,9 @@ template <typename Call> struct ReductionGraphView : GraphView<Call> {
   X(AdamUpdate) \
   X(AddLayerNorm) \
   X(BceWithLogitsLossGrad) \
+  X(SoftmaxCrossEntropyLossGrad) \
+  X(Embeddings) \
+  X(EmbeddingsBwd) \
   X(GemmBias) \
   X(GemmBiasGelu) \
   X(GemmGeluBwd) \

@@ -96,11 +96,13 @@ private:
         return false;
     return true;
   }
-  /// Fields and shared operands as in the first group. (No group reads what
-  /// another one makes: what is bound is bound to its own.) Whether an optional
-  /// operand is there, all groups share or the pattern says.
+  /// Fields, unless they are a group's own, and shared operands as in the first
+  /// group. (No group reads what another one makes: what is bound is bound to
+  /// its own.) Whether an optional operand is there, all groups share or the
+  /// pattern says.
   bool isLikeFirst(size_t group) const {
-    for (size_t s = 0; s < form.stride; ++s)
+    const bool hasOwnFields = pattern.batch && pattern.batch->hasOwnFields;
+    for (size_t s = 0; s < form.stride && !hasOwnFields; ++s)
       if (body.primitives[group * form.stride + s].attrs !=
           body.primitives[s].attrs)
         return false;
@@ -208,8 +210,9 @@ static void addRecordTies(const Body &body, BodyFacts &facts) {
         facts.ties[r].push_back(uint32_t(primitive.operands[slot]));
 }
 
-/// A graph's kernel reads at a place all that it reads there before it writes. What
-/// is left of reductions is read by many threads and written by one, at any time.
+/// A graph's kernel reads at a place all that it reads there before it writes.
+/// What is left of reductions is read by many threads and written by one, at
+/// any time.
 static void addGraphTies(const GraphInfo &graph, const Body &body,
                          BodyFacts &facts) {
   std::vector<Extent> extents(body.numValues(), Extent::Whole);

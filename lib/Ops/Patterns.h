@@ -52,10 +52,11 @@ struct BatchInfo {
   size_t maxGroups;
   Span<const PresenceInfo> presences;
   Span<const NodeSlot> shared; ///< operands that all groups share
+  bool hasOwnFields = false;   ///< fields of one group need not be another's
 };
 
-/// Limits of a pattern that takes any elementwise primitives: with sums of them if
-/// maxSums is not 0, with reductions inside if maxReductions is not.
+/// Limits of a pattern that takes any elementwise primitives: with sums of them
+/// if maxSums is not 0, with reductions inside if maxReductions is not.
 struct GraphInfo {
   size_t maxPrimitives, maxOperands, maxResults, maxSums, maxReductions;
 };

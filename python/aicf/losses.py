@@ -79,7 +79,7 @@ def cross_entropy(logits: Any, labels: Any, *, weight: Any = None,
         return _soft_cross_entropy(scores, target, weight, label_smoothing, reduction)
     _check_labels(scores, target)
     if weight is None and reduction == "mean" and label_smoothing < 1:
-        return ops.softmax_cross_entropy(wide(scores), target,
+        return ops.softmax_cross_entropy(scores, target,
                                          label_smoothing=label_smoothing,
                                          ignore_index=ignored)
     return _negative_log(functional.log_softmax(wide(scores)), target, weight,

@@ -62,13 +62,13 @@ void emitGraphLimits(const Pattern &p, raw_ostream &os) {
   auto limit = [&](StringRef name) { return p.record->getValueAsInt(name); };
   os << "- 2 to " << limit("maxPrimitives")
      << " primitives: elementwise ones, whichever they are"
-     << (limit("maxSums")         ? ", and sums"
-         : limit("maxReductions") ? ", sums and means, expand, and those that are "
-                                    "defined by rows, such as softmax"
-                                  : "")
-     << "\n- up to "
-     << limit("maxOperands") << " operands and " << limit("maxResults")
-     << " results\n";
+     << (limit("maxSums") ? ", and sums"
+         : limit("maxReductions")
+             ? ", sums and means, expand, and those that are "
+               "defined by rows, such as softmax"
+             : "")
+     << "\n- up to " << limit("maxOperands") << " operands and "
+     << limit("maxResults") << " results\n";
   if (limit("maxSums"))
     os << "- 1 to " << limit("maxSums")
        << " sums or means of the others, which none of them reads\n";
@@ -100,7 +100,8 @@ void emitPatternPage(const Pattern &p, raw_ostream &os) {
   list("shared", " is the same for all");
   list("ties", " may be in place");
   if (p.maxGroups)
-    os << "- up to " << p.maxGroups << " times, with the same fields\n";
+    os << "- up to " << p.maxGroups << " times"
+       << (p.hasOwnFields() ? "" : ", with the same fields") << "\n";
   if (p.isGraph)
     emitGraphLimits(p, os);
 }

@@ -88,7 +88,7 @@ private:
        << ", ";
     emitSpan(p, "Presences", presences.size(), os);
     emitSpan(p, "Shared", p.list("shared").size(), os);
-    os << "};\n";
+    os << (p.hasOwnFields() ? "true" : "false") << "};\n";
   }
 
   void writeGraph() const {
@@ -137,8 +137,8 @@ void emitSpread(const Primitive &p, const std::vector<Primitive> &kinds,
                                   "' with an operand that is repeated along "
                                   "all dimensions but `axis`");
   os << "    {OpKind::" << p.cppName() << ", "
-     << positionOf(p.record, p.operands, operand) << ", OpKind::"
-     << kind->cppName() << "},\n";
+     << positionOf(p.record, p.operands, operand)
+     << ", OpKind::" << kind->cppName() << "},\n";
 }
 
 bool emitPatterns(const RecordKeeper &records, raw_ostream &os) {

@@ -70,9 +70,10 @@ static void checkConsistency(const Primitive &p) {
     require(!r.isOptional() || &r == &p.results.back(),
             r.name + " may be absent, so it must be the last result");
   require(!p.isElementwise() || (p.results.size() == 1 && !p.hasVariadic() &&
-                                 llvm::all_of(p.operands, [](const Operand &o) {
-                                   return o.presence == "Plain";
-                                 })),
+                                 llvm::all_of(p.operands,
+                                              [](const Operand &o) {
+                                                return o.presence == "Plain";
+                                              })),
           "an elementwise primitive has one result and plain operands");
   require(!p.isSum() || (!p.isElementwise() && p.operands.size() == 1 &&
                          p.results.size() == 1 && p.fields.size() == 1 &&
@@ -268,12 +269,13 @@ aicf::tblgen::allBodyPatterns(const RecordKeeper &records,
       p.nodes.push_back(
           {e->getValueAsString("name"), &*it, e->getValueAsBit("isOptional")});
     }
+    const size_t fewest = p.maxGroups ? 1 : 2;
     if (isGraph ? !p.nodes.empty()
-                : p.nodes.size() < 2 || p.nodes.size() > 8 ||
+                : p.nodes.size() < fewest || p.nodes.size() > 8 ||
                       p.nodes[0].isOptional)
-      PrintFatalError(r, "'" + p.name +
-                             "' must have 2 to 8 nodes, the first of which "
-                             "is there; a graph has none");
+      PrintFatalError(r, "'" + p.name + "' must have " + Twine(fewest) +
+                             " to 8 nodes, the first of which is there; a "
+                             "graph has none");
     readPattern(p);
     all.push_back(std::move(p));
   }

@@ -64,7 +64,8 @@ struct Primitive {
   }
   bool isSum() const { return reduction != "None"; }
   bool mayBeInGraph() const {
-    return isElementwise() || !record->getValueAsString("spreadOperand").empty();
+    return isElementwise() ||
+           !record->getValueAsString("spreadOperand").empty();
   }
   /// Whether all operands and the result have one type, which is not i1.
   bool isUniform() const {
@@ -111,6 +112,8 @@ struct Pattern {
   std::vector<Binding> bindings;
   std::vector<PatternTie> ties;
 
+  /// True for a BatchPattern in which fields of one group need not be another's.
+  bool hasOwnFields() const { return record->getValueAsBit("ownFields"); }
   std::string cppName() const {
     return convertToCamelFromSnakeCase(name, /*capitalizeFirst=*/true);
   }

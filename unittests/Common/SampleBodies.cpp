@@ -40,6 +40,8 @@ private:
   };
   bool addGroup(size_t group, int64_t m, int64_t n);
   bool addElement(size_t group, size_t e, int64_t m, int64_t n);
+  bool makePart(size_t group, size_t e, int64_t m, int64_t n);
+  const TensorDesc &boundType(size_t group, const BindingInfo &b) const;
   bool isRead(size_t e, size_t result) const;
   bool isKept(size_t e, size_t result) const;
 
@@ -70,25 +72,49 @@ bool Composer::isKept(size_t e, size_t result) const {
   return isAmong(pattern.keeps) || (keepsAll && isAmong(pattern.mayKeep));
 }
 
+/// The type that the pattern binds an operand to.
+const TensorDesc &Composer::boundType(size_t group,
+                                      const BindingInfo &b) const {
+  const Sample &source = parts[group][b.to.node].sample;
+  return b.isResult ? source.outs[b.to.slot] : source.ins[b.to.slot];
+}
+
+/// A sample of a node's kind whose operands have the types that they are bound
+/// to: of the size of one of these, or of the size that the other nodes have.
+bool Composer::makePart(size_t group, size_t e, int64_t m, int64_t n) {
+  int64_t rows = m, columns = n;
+  std::vector<const BindingInfo *> bindings;
+  for (const BindingInfo &b : pattern.bindings)
+    if (b.operand.node == e)
+      bindings.push_back(&b);
+  for (const BindingInfo *b : bindings) {
+    if (!choice[b->to.node])
+      return false;
+    if (const TensorDesc &type = boundType(group, *b); type.rank >= 2) {
+      rows = type.dims[type.rank - 2];
+      columns = type.dims[type.rank - 1];
+    }
+  }
+  for (auto [ofRows, ofColumns] : {std::pair(rows, columns), std::pair(m, n)}) {
+    Sample sample = choice[e]->make(ofRows, ofColumns);
+    if (std::all_of(bindings.begin(), bindings.end(), [&](auto *b) {
+          return b->operand.slot < sample.ins.size() &&
+                 sample.ins[b->operand.slot] == boundType(group, *b);
+        })) {
+      parts[group][e].sample = std::move(sample);
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Results are numbered from kFirstResult until the number of operands is
 /// known.
 bool Composer::addElement(size_t group, size_t e, int64_t m, int64_t n) {
+  if (!makePart(group, e, m, n))
+    return false;
   std::vector<Part> &of = parts[group];
   Part &part = of[e];
-  for (const BindingInfo &b : pattern.bindings) {
-    if (b.operand.node != e)
-      continue;
-    const Part &source = of[b.to.node];
-    if (!choice[b.to.node])
-      return false;
-    const TensorDesc &type = b.isResult ? source.sample.outs[b.to.slot]
-                                        : source.sample.ins[b.to.slot];
-    if (type.rank >= 2) {
-      m = type.dims[type.rank - 2];
-      n = type.dims[type.rank - 1];
-    }
-  }
-  part.sample = choice[e]->make(m, n);
   const OpInfo &info = infoOf(choice[e]->kind);
   part.sample.ins.resize(std::max(part.sample.ins.size(), info.numOperands),
                          TensorDesc::absent());
@@ -101,9 +127,6 @@ bool Composer::addElement(size_t group, size_t e, int64_t m, int64_t n) {
       const Part &source = of[b.to.node];
       value = b.isResult ? int32_t(source.firstResult) + b.to.slot
                          : source.operands[b.to.slot];
-      if (desc != (b.isResult ? source.sample.outs[b.to.slot]
-                              : source.sample.ins[b.to.slot]))
-        return false;
     }
     if (group > 0)
       for (NodeSlot where : pattern.batch->shared)
@@ -186,9 +209,11 @@ bool isTaken(const KindRow &row, const PatternInfo &pattern) {
 /// For every type and size, or for those that some kernel takes.
 void addIfTaken(KindRow row, const PatternInfo &pattern,
                 std::vector<KindRow> &rows) {
-  for (int64_t multiple : {1, 8})
+  for (auto [multiple, leastColumns] :
+       {std::pair(1, 1), std::pair(8, 1), std::pair(1, 1025)}) // a long row
     for (bool isHalf : {false, true}) {
       row.multiple = multiple;
+      row.leastColumns = leastColumns;
       row.isHalf = isHalf;
       if (isTaken(row, pattern)) {
         rows.push_back(std::move(row));

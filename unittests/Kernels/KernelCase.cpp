@@ -48,8 +48,8 @@ Operand makeOperand(TensorDesc desc, std::mt19937 &random, bool isPositive) {
   return o;
 }
 
-/// Second moments, what divides, what multiplies a step, and operands of functions
-/// that have no value or a pole elsewhere.
+/// Second moments, what divides, what multiplies a step, and operands of
+/// functions that have no value or a pole elsewhere.
 static bool isPositive(OpKind kind, std::string_view operand) {
   for (const char *name : {"v", "bc", "lr", "inv_scale", "rstd", "norm"})
     if (operand == name)
@@ -89,7 +89,7 @@ Case makeCase(const KindRow &row, Sample sample, uint32_t seed,
     Operand o = makeOperand(sample.ins[i], random,
                             allPositive || isCount || isPositive(kind, name));
     if (name == "labels") {
-      const TensorDesc &logits = sample.in("logits");
+      const TensorDesc &logits = sample.ins[0]; // of a fused call, too
       makeLabels(o, logits.dims[logits.rank - 1]);
     }
     // As an optimizer has them: lr, weight decay, then 1-β1 or the momentum.

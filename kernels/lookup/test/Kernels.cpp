@@ -1,4 +1,5 @@
-//===- Kernels.cpp - indices that are out of range, sums in order ----------===//
+//===- Kernels.cpp - indices that are out of range, sums in order
+//----------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -74,6 +75,72 @@ TEST(Kernels, EmbeddingGradientsAddInOrder) {
     for (size_t i = 0; i < expected.size(); ++i)
       ASSERT_EQ(float(load(c.outs[0], i)), expected[i]) << i;
   }
+}
+
+/// One call over tables of many sizes has the bits of a call for each table.
+void checkTables(OpKind kind, bool hasRoom) {
+  const bool isGradient = kind == OpKind::EmbeddingBwd;
+  std::mt19937 random(7);
+  Case all;
+  Body body;
+  std::vector<Case> apart;
+  // Few and many rows, positions of few rows, one vector or many or none.
+  for (auto [rows, width, count] : {std::tuple(3, 4, 5000),
+                                    {4001, 32, 700},
+                                    {1, 1, 1},
+                                    {900, 6, 64},
+                                    {20000, 8, 9},
+                                    {50, 132, 3000}}) {
+    std::vector<double> index, values;
+    for (int64_t i = 0; i < count; ++i)
+      index.push_back(double(int64_t(random() % size_t(rows + 1)) - 1));
+    for (int64_t i = 0; i < (isGradient ? count : rows) * width; ++i)
+      values.push_back(double(int(random() % 2001) - 1000) * 1e-3);
+    Case one;
+    one.ins = {
+        operandOf(DType::F32, {isGradient ? count : rows, width}, values),
+        operandOf(random() % 2 ? DType::I64 : DType::I32, {count}, index)};
+    const int64_t made = isGradient ? rows : count;
+    one.outs = {operandOf(DType::F32, {made, width},
+                          std::vector<double>(size_t(made * width), 9))};
+    if (isGradient)
+      one.attrs = encodeAttrs(EmbeddingBwdAttrs{rows, rows > 5 ? 2 : -1});
+    const auto first = int32_t(all.ins.size());
+    body.primitives.push_back({kind, one.attrs, {first, first + 1}});
+    all.ins.insert(all.ins.end(), one.ins.begin(), one.ins.end());
+    all.outs.insert(all.outs.end(), one.outs.begin(), one.outs.end());
+    apart.push_back(one);
+  }
+  body.numOperands = uint32_t(all.ins.size());
+  for (uint32_t i = 0; i < all.outs.size(); ++i)
+    body.results.push_back(body.numOperands + i);
+  all.body = std::make_shared<Body>(body);
+  auto device = makeDevice(2);
+  OnDevice memory(*device, all);
+  std::optional<TensorView> workspace;
+  if (!hasRoom)
+    workspace = TensorView();
+  Status status = memory.run(kind, "auto", workspace);
+  if (device->kind() == DeviceKind::CPU) {
+    EXPECT_EQ(status.code(), StatusCode::NotImplemented) << status.toString();
+    GTEST_SKIP() << "the CPU takes one table after the other";
+  }
+  ASSERT_TRUE(status.ok()) << status.toString();
+  memory.fetch();
+  for (size_t t = 0; t < apart.size(); ++t) {
+    ASSERT_TRUE(call(kind, apart[t], 1).ok());
+    EXPECT_EQ(all.outs[t].bytes, apart[t].outs[0].bytes) << "table " << t;
+  }
+}
+
+TEST(Kernels, TablesOfManySizesInOneCall) {
+  checkTables(OpKind::Embedding, true);
+}
+TEST(Kernels, GradientsOfTablesInOneCall) {
+  checkTables(OpKind::EmbeddingBwd, true);
+}
+TEST(Kernels, GradientsOfTablesWithoutRoom) {
+  checkTables(OpKind::EmbeddingBwd, false);
 }
 
 } // namespace

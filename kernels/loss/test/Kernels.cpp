@@ -129,6 +129,44 @@ TEST(Kernels, CrossEntropyOfLargeAndMaskedLogits) {
   checkLargeAndMaskedLogits(2000); // a block's
 }
 
+/// Rows of each kind of block, which shared memory holds or does not. The
+/// gradient may lie over the logits, and there may be no workspace.
+TEST(Kernels, CrossEntropyWithItsGradient) {
+  auto device = makeDevice();
+  if (kernelsFor(device->kind(), patterns::SoftmaxCrossEntropyLossGrad).empty())
+    GTEST_SKIP() << "the device has no kernel of both";
+  size_t rows = 0;
+  for (const KindRow &row : allCallRows()) {
+    if (typedBodyOf(makeSample(row, 2, 2000, row.usualType()))->pattern() !=
+        patterns::SoftmaxCrossEntropyLossGrad)
+      continue;
+    ++rows;
+    for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16})
+      for (int64_t width : {1040, 4097, 20001, 50257, 60004, 120003}) {
+        if (!row.takes(dtype))
+          continue;
+        Case fresh = makeCase(row, makeSample(row, 5, width - 8, dtype), 3);
+        Case c = fresh;
+        OnDevice apart(*device, c);
+        ASSERT_TRUE(apart.run(row.kind).ok());
+        apart.fetch();
+        const std::string where =
+            row.name + " of " + c.ins[0].reference.desc.toString();
+        for (const Operand &o : c.outs)
+          EXPECT_LE(relativeError(o, o.bytes), row.isMixed ? 6e-3 : 3e-6)
+              << where;
+        OnDevice inPlace(*device, fresh);
+        inPlace.outs[1] = inPlace.ins[0];
+        ASSERT_TRUE(inPlace.run(row.kind).ok());
+        EXPECT_EQ(inPlace.download(inPlace.ins[0]), c.outs[1].bytes) << where;
+        OnDevice noRoom(*device, fresh);
+        ASSERT_TRUE(noRoom.run(row.kind, "auto", TensorView()).ok());
+        EXPECT_EQ(noRoom.download(noRoom.outs[1]), c.outs[1].bytes) << where;
+      }
+  }
+  EXPECT_GE(rows, 2u);
+}
+
 /// The loss of a sure and right answer is nothing, of a sure and wrong one the
 /// logit.
 TEST(Kernels, BceOfLargeLogits) {

@@ -28,8 +28,8 @@ CUDADevice::create(const CudaApi &api, const CUDADeviceOptions &options) {
 Status CUDADevice::initialize() {
   const CUDADeviceOptions &options = context.options;
   int count = 0;
-  if (Status found = checkCuda(api, api.cudaGetDeviceCount(&count),
-                               "cudaGetDeviceCount");
+  if (Status found =
+          checkCuda(api, api.cudaGetDeviceCount(&count), "cudaGetDeviceCount");
       !found.ok())
     return found.withContext("no NVIDIA GPU can be used");
   if (options.ordinal < 0 || options.ordinal >= count)
@@ -43,8 +43,11 @@ Status CUDADevice::initialize() {
     return makeError(StatusCode::DeviceError, properties.name,
                      " has compute capability ", properties.major, ".",
                      properties.minor, ", 8.0 or more is needed");
-  context.limits = {properties.multiProcessorCount,
-                    properties.maxThreadsPerMultiProcessor};
+  constexpr size_t kOwnShared = 1024; // of a kernel that asks for more
+  context.limits = {
+      properties.multiProcessorCount, properties.maxThreadsPerMultiProcessor,
+      uint32_t(std::max(properties.sharedMemPerBlockOptin, kOwnShared) -
+               kOwnShared)};
   int driver = 0;
   AICF_CUDA_TRY(api, cudaDriverGetVersion, &driver);
   context.description = std::string(properties.name) + ", CUDA driver " +

@@ -47,6 +47,7 @@ namespace aicf {
   X(cudaEventRecord, (cudaEvent_t, cudaStream_t))                              \
   X(cudaEventSynchronize, (cudaEvent_t))                                       \
   X(cudaEventElapsedTime, (float *, cudaEvent_t, cudaEvent_t))                 \
+  X(cudaFuncSetAttribute, (const void *, cudaFuncAttribute, int))              \
   X(cudaLaunchKernelExC, (const cudaLaunchConfig_t *, const void *, void **))  \
   X(cudaGetLastError, ())                                                      \
   X(cudaGetFuncBySymbol, (cudaFunction_t *, const void *))                     \

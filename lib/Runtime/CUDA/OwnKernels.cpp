@@ -41,8 +41,26 @@ public:
     cuda::Planner planner = cuda::findPlanner(call.row->kid);
     if (!planner)
       return std::shared_ptr<const CUDACall>();
-    return std::shared_ptr<const CUDACall>(std::make_shared<PlannedCall>(
-        context.api, planner(call.launchArgs(), context.limits)));
+    cuda::LaunchPlan plan = planner(call.launchArgs(), context.limits);
+    for (const cuda::PlannedLaunch &launch : plan)
+      AICF_RETURN_IF_ERROR(allowShared(context, launch));
+    return std::shared_ptr<const CUDACall>(
+        std::make_shared<PlannedCall>(context.api, std::move(plan)));
+  }
+
+private:
+  /// A kernel that asks for more shared memory than any may have gets the
+  /// card's limit: other calls of it ask for other amounts.
+  static Status allowShared(const PrepareContext &context,
+                            const cuda::PlannedLaunch &launch) {
+    constexpr uint32_t kAlwaysAllowed = 48 << 10;
+    if (launch.sharedBytes <= kAlwaysAllowed)
+      return {};
+    const CudaApi &api = context.api;
+    AICF_CUDA_TRY(api, cudaFuncSetAttribute, launch.function,
+                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+                  int(context.limits.sharedBytesOfBlock));
+    return {};
   }
 };
 

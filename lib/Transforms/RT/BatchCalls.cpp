@@ -37,8 +37,8 @@ namespace {
 /// The calls of one group of a pattern, in the order of its nodes.
 using Group = SmallVector<CallOp>;
 
-/// What groups of one call have in common: fields, which operands are there,
-/// shared operands, types of the others.
+/// What groups of one call have in common: fields, unless each has its own,
+/// which operands are there, shared operands, types of the others.
 struct Key {
   SmallVector<uint8_t> attrs;
   SmallVector<const void *> parts;
@@ -50,9 +50,9 @@ struct Key {
 /// Why a group is not in a call with earlier ones.
 enum class Split { OtherKey, Full, ReadsUpdated, ReadBefore };
 
-/// Groups that will be one call, at the position of the last. No group of it reads
-/// what another one makes or updates: the kernel does all at once, and would
-/// have to write elsewhere.
+/// Groups that will be one call, at the position of the last. No group of it
+/// reads what another one makes or updates: the kernel does all at once, and
+/// would have to write elsewhere.
 class Batch {
 public:
   Batch(const PatternInfo &pattern, size_t maxGroups)
@@ -177,7 +177,9 @@ Group Batcher::groupOf(CallOp first, PatternCandidates &candidates) const {
 Key Batcher::keyOf(const Group &group) const {
   CallOp call = group.front();
   const Primitive &primitive = call.getCode().primitives.front();
-  Key key{{primitive.attrs.begin(), primitive.attrs.end()}, {}};
+  Key key;
+  if (!pattern.batch->hasOwnFields)
+    key.attrs.assign(primitive.attrs.begin(), primitive.attrs.end());
   auto element = [](Value value) {
     return cast<RankedTensorType>(value.getType())
         .getElementType()

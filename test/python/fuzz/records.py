@@ -652,6 +652,18 @@ PATTERNS = {
         (("bce_with_logits", False), ("bce_with_logits_grad", False), ),
         {(1, 0): (0, 0), (1, 1): (0, 1), },
         {((1, 0), (0, 0)), ((1, 0), (0, 1))}, False),
+    "softmax_cross_entropy_loss_grad": Pattern(
+        (("softmax_cross_entropy", False), ("softmax_cross_entropy_grad", False), ),
+        {(1, 0): (0, 0), (1, 1): (0, 1), },
+        {((1, 0), (0, 0))}, False),
+    "embeddings": Pattern(
+        (("embedding", False), ),
+        {},
+        set(), True),
+    "embeddings_bwd": Pattern(
+        (("embedding_bwd", False), ),
+        {},
+        set(), True),
     "gemm_bias": Pattern(
         (("gemm", False), ("bias_add", False), ("relu", True), ),
         {},

@@ -61,6 +61,7 @@ struct World {
   std::set<void *> objects;
   std::set<Stream *> streams;
   std::set<const void *> unloaded; ///< kernels of libraries that are gone
+  std::map<const void *, size_t> sharedBytesOf; ///< of functions that asked
   std::map<int, uint32_t> minAlignments;
   uint64_t kernels = 0, misuses = 0;
   float milliseconds = 0.001f; ///< between two events
@@ -127,12 +128,16 @@ cudaError_t countDevices(int *count) {
 cudaError_t setDevice(int ordinal) {
   return ordinal == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }
+/// Of a block; of one whose kernel did not ask; what a kernel may declare.
+constexpr size_t kSharedBytes = 227 << 10, kSharedBytesUnasked = 48 << 10,
+                 kOwnSharedBytes = 1 << 10;
 cudaError_t getProperties(cudaDeviceProp *properties, int) {
   *properties = {};
   std::strcpy(properties->name, "fake");
   properties->major = 9;
   properties->multiProcessorCount = 132;
   properties->maxThreadsPerMultiProcessor = 2048;
+  properties->sharedMemPerBlockOptin = kSharedBytes;
   return cudaSuccess;
 }
 cudaError_t driverVersion(int *version) {
@@ -292,9 +297,23 @@ cudaError_t elapsed(float *milliseconds, cudaEvent_t a, cudaEvent_t b) {
              ? cudaSuccess
              : cudaErrorInvalidResourceHandle;
 }
+cudaError_t setFunctionAttribute(const void *function, cudaFuncAttribute which,
+                                 int value) {
+  AICF_LOCKED;
+  if (!function || which != cudaFuncAttributeMaxDynamicSharedMemorySize ||
+      value < 0 || size_t(value) > kSharedBytes - kOwnSharedBytes)
+    return cudaErrorInvalidValue;
+  w.sharedBytesOf[function] = size_t(value);
+  return cudaSuccess;
+}
 cudaError_t launch(const cudaLaunchConfig_t *config, const void *function,
                    void **parameters) {
   AICF_LOCKED;
+  auto allowed = w.sharedBytesOf.find(function);
+  if (config->dynamicSmemBytes > (allowed == w.sharedBytesOf.end()
+                                      ? kSharedBytesUnasked
+                                      : allowed->second))
+    return cudaErrorInvalidValue;
   auto *stream = w.get<Stream>(config->stream);
   w.misuses += w.unloaded.count(function);
   if (!stream || !function || !parameters || !parameters[0] ||
@@ -398,7 +417,8 @@ cudaError_t kernelParams(cudaGraphNode_t node, cudaKernelNodeParams *params) {
 /// The runtime's call does not know kernels that were loaded.
 CUresult loadedKernelParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params) {
   auto *known = reinterpret_cast<Node *>(node);
-  params->kern = reinterpret_cast<CUkernel>(const_cast<void *>(known->function));
+  params->kern =
+      reinterpret_cast<CUkernel>(const_cast<void *>(known->function));
   return known->type == cudaGraphNodeTypeKernel ? CUDA_SUCCESS
                                                 : CUDA_ERROR_INVALID_VALUE;
 }
@@ -526,12 +546,12 @@ void addLibrary(CudaApi &api) {
   };
   api.cublasLtMatmulDescDestroy = destroyLibrary;
   api.cublasLtMatmulDescSetAttribute = setAttribute;
-  api.cublasLtMatrixLayoutCreate =
-      [](cublasLtMatrixLayout_t *layout, cudaDataType type, uint64_t rows,
-         uint64_t columns, int64_t pitch) {
-        return createLibrary(
-            layout, {type, int64_t(rows), int64_t(columns), pitch});
-      };
+  api.cublasLtMatrixLayoutCreate = [](cublasLtMatrixLayout_t *layout,
+                                      cudaDataType type, uint64_t rows,
+                                      uint64_t columns, int64_t pitch) {
+    return createLibrary(layout,
+                         {type, int64_t(rows), int64_t(columns), pitch});
+  };
   api.cublasLtMatrixLayoutDestroy = destroyLibrary;
   api.cublasLtMatrixLayoutSetAttribute = setAttribute;
   api.cublasLtMatmulPreferenceCreate = createLibrary;
@@ -551,7 +571,8 @@ void addLibrary(CudaApi &api) {
          cublasLtMatmulHeuristicResult_t *results, int *count) {
         AICF_LOCKED;
         const LibraryObject *first = objectOf(a);
-        if (first && first->attributes.count(CUBLASLT_MATRIX_LAYOUT_BATCH_MODE) &&
+        if (first &&
+            first->attributes.count(CUBLASLT_MATRIX_LAYOUT_BATCH_MODE) &&
             !w.library.takesAddresses)
           return CUBLAS_STATUS_NOT_SUPPORTED;
         w.library.wanted.push_back(wanted);
@@ -641,6 +662,7 @@ CudaApi makeFakeApi() {
   api.cudaEventRecord = recordEvent;
   api.cudaEventSynchronize = syncEvent;
   api.cudaEventElapsedTime = elapsed;
+  api.cudaFuncSetAttribute = setFunctionAttribute;
   api.cudaLaunchKernelExC = launch;
   api.cudaGetLastError = lastError;
   api.cudaGetFuncBySymbol = functionOf;
@@ -700,8 +722,7 @@ struct Faulty<R (*)(A...), Number> {
   static R call(A... arguments) {
     bool fails = shallFail(name);
     bool frees = std::strstr(name, "Destroy") || std::strstr(name, "Free") ||
-                 std::strstr(name, "Unload") ||
-                 std::strstr(name, "EndCapture");
+                 std::strstr(name, "Unload") || std::strstr(name, "EndCapture");
     if (!fails)
       return real(arguments...);
     if (frees)

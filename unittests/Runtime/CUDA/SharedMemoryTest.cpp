@@ -1,0 +1,118 @@
+//===- SharedMemoryTest.cpp - kernels that keep rows in shared memory -----===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Over the fake table, which refuses a launch with more shared memory than its
+// kernel has asked for, as CUDA does. Which bits come out, the tests of
+// kernels/loss compare on a GPU.
+//===----------------------------------------------------------------------===//
+
+#include "FakeCuda.h"
+#include "lib/Runtime/CUDA/CUDADevice.h"
+#include "unittests/Common/SampleCalls.h"
+
+#include "aicf/OpCall.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+using namespace aicf;
+using namespace aicf::test;
+
+namespace {
+
+/// Cross-entropy of 3 rows of f16 with its gradient.
+Sample makeLoss(int64_t classes) {
+  for (const KindRow &row : allCallRows()) {
+    Sample sample = makeSample(row, 3, classes - 8, DType::F16);
+    if (row.takes(DType::F16) &&
+        typedBodyOf(sample)->pattern() == patterns::SoftmaxCrossEntropyLossGrad)
+      return sample;
+  }
+  ADD_FAILURE() << "no sample of the pattern";
+  return {};
+}
+
+/// Prepares the loss and launches it, on memory that nobody looks at.
+Status run(Device &device, int64_t classes) {
+  constexpr size_t kRoom = 2 << 20; // of each tensor
+  alignas(16) static char memory[8 * kRoom];
+  Sample sample = makeLoss(classes);
+  char *next = memory;
+  std::vector<TensorView> ins, outs;
+  for (const TensorDesc &desc : sample.ins)
+    ins.push_back({std::exchange(next, next + kRoom), desc});
+  for (const TensorDesc &desc : sample.outs)
+    outs.push_back({std::exchange(next, next + kRoom), desc});
+  AICF_ASSIGN_OR_RETURN(std::unique_ptr<Stream> stream, device.createStream());
+  AICF_ASSIGN_OR_RETURN(ResolvedCall call,
+                        resolve(device, {sample.body, ins, outs}));
+  return launch(call, *stream);
+}
+
+TEST(SharedMemory, IsAskedForWhereARowNeedsIt) {
+  CudaApi api = faultyCudaApi(fakeCudaApi());
+  auto device = CUDADevice::create(api, {});
+  ASSERT_TRUE(device.ok()) << device.status().toString();
+  struct Row {
+    int64_t classes;
+    bool isAskedFor;
+  };
+  // Of 40 KB, which every kernel has; of 100 KB; of more than a block has.
+  for (Row row : {Row{20000, false}, {50257, true}, {200000, false}}) {
+    failCall(UINT64_MAX);
+    Status status = run(**device, row.classes);
+    ASSERT_TRUE(status.ok()) << status.toString();
+    EXPECT_EQ(callNames().find("cudaFuncSetAttribute") != std::string::npos,
+              row.isAskedFor)
+        << row.classes;
+  }
+}
+
+TEST(SharedMemory, ThatIsRefusedIsAnError) {
+  CudaApi api = faultyCudaApi(fakeCudaApi());
+  auto device = CUDADevice::create(api, {});
+  ASSERT_TRUE(device.ok()) << device.status().toString();
+  const size_t before = fakeObjectsAlive();
+  size_t refused = 0;
+  for (uint64_t n = 0;; ++n) {
+    failCall(n);
+    Status status = run(**device, 50257);
+    std::string name = failedCall();
+    failCall(UINT64_MAX);
+    if (name.empty())
+      break;
+    EXPECT_EQ(fakeObjectsAlive(), before) << name;
+    if (name != "cudaFuncSetAttribute")
+      continue;
+    ++refused;
+    EXPECT_EQ(status.code(), StatusCode::DeviceError) << status.toString();
+    EXPECT_NE(status.message().find(name), std::string::npos)
+        << status.message();
+  }
+  EXPECT_EQ(refused, 1u);
+}
+
+/// A card whose blocks have no more than any kernel gets reads rows again.
+TEST(SharedMemory, IsNotAskedForWhereTheCardHasLess) {
+  CudaApi api = fakeCudaApi();
+  static decltype(api.cudaGetDeviceProperties) original;
+  original = api.cudaGetDeviceProperties;
+  api.cudaGetDeviceProperties = [](cudaDeviceProp *properties, int ordinal) {
+    cudaError_t error = original(properties, ordinal);
+    properties->sharedMemPerBlockOptin = 48 << 10;
+    return error;
+  };
+  CudaApi counted = faultyCudaApi(api);
+  auto device = CUDADevice::create(counted, {});
+  ASSERT_TRUE(device.ok()) << device.status().toString();
+  failCall(UINT64_MAX);
+  Status status = run(**device, 50257);
+  EXPECT_TRUE(status.ok()) << status.toString();
+  EXPECT_EQ(callNames().find("cudaFuncSetAttribute"), std::string::npos);
+}
+
+} // namespace

@@ -197,6 +197,43 @@ def ConcatPads : Pass<"aicf-concat-pads", "::mlir::func::FuncOp"> {
   }];
 }
 
+def NarrowProducts : Pass<"aicf-narrow-products", "::mlir::func::FuncOp"> {
+  let summary = "write products of one column or one term as elementwise ones";
+  let description = [{
+    A matrix product pays off because it uses each number many times. A product whose
+    result has one column uses each element of x once: it is an elementwise product with the
+    weights, summed over each row. One over a single term is an elementwise product of two
+    repeated tensors. As such, they fuse with what is in front of them and behind them, and so
+    do their gradients, which are outer products and sums of columns. If x is a concat
+    that nothing else reads, each part is summed by itself, and the concat goes.
+
+    A product stays in these cases:
+
+    - It has more columns and more terms.
+    - x and y are smaller than `least-bytes`. A product takes little time then.
+    - The numbers have 16 bits. A product adds their products without rounding them first.
+
+    The order of the additions changes, and with it the last bits. The pipeline runs this pass for
+    CUDA, where the library's kernels for such products are slow, in front of autodiff. The pass
+    refuses nothing.
+
+    ```mlir
+    %z = aicf.linear %x, %w, %b : tensor<4x8xf32>, tensor<1x8xf32>, tensor<1xf32>
+    // becomes
+    %r = aicf.reshape %w to [8] : tensor<1x8xf32>
+    %v = aicf.broadcast %r to [4, 8] : tensor<8xf32>
+    %m = aicf.mul %x, %v : tensor<4x8xf32>, tensor<4x8xf32>
+    %s = aicf.reduce_sum %m over [1] {keepdim = true} : tensor<4x8xf32>
+    %c = aicf.broadcast %b to [4, 1] : tensor<1xf32>
+    %y = aicf.add %s, %c : tensor<4x1xf32>, tensor<4x1xf32>
+    ```
+  }];
+  let options = [
+    Option<"leastBytes", "least-bytes", "int64_t", "int64_t(32) << 20",
+           "bytes of the larger one of x and y, from which on a product is replaced">
+  ];
+}
+
 def PropagateReshapes : Pass<"aicf-propagate-reshapes", "::mlir::func::FuncOp"> {
   let summary = "move reshapes that would copy past pointwise ops";
   let description = [{
@@ -208,7 +245,9 @@ def PropagateReshapes : Pass<"aicf-propagate-reshapes", "::mlir::func::FuncOp"> 
     the op that reads it.
 
     The same holds for a pointwise op whose result is transposed and then reshaped: it reads its
-    operands transposed instead. This needs the result to have no other reader.
+    operands transposed instead. This needs the result to have no other reader. An op of
+    repeated tensors or of other views, whose result pointwise ops alone read in another order
+    or shape, is computed in their order and shape. So fusion makes one call of them.
 
     A reshape stays where another op reads it, too, where the result is returned, where another
     operand would have to be copied then, and where less than 64 bytes lie together in a row of
@@ -746,9 +785,10 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
     for a view between the calls, because a body has no views. A primitive that is defined by rows
     has such reductions, too: softmax has two of the eight. A kernel must have enough rows or
     columns for the whole card. Where nothing inside reads the sums, they are up to two of one
-    shape (PointwiseSums). This is done only where the call moves more than 64 MiB. Smaller
-    tensors stay in the second cache, and there a sum that runs beside the products on another
-    stream is faster. If a call would compute the same twice, it computes it once.
+    shape (PointwiseSums). If the call has other results, too, this is done only where it moves
+    more than 64 MiB. Smaller tensors stay in the second cache, and there a sum that runs
+    beside the products on another stream is faster. If a call would compute the same twice,
+    it computes it once.
     A copy of a view whose rows do not lie together stays apart, because the kernel of copies
     moves whole tiles. A remark says what was merged, or why calls stay apart. The pass refuses
     only an unknown target.

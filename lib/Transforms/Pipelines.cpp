@@ -9,12 +9,14 @@
 //   - labels before lowering, because a trace meets aicf ops;
 //   - mixed precision before autodiff, which goes through its casts;
 //   - all that makes values before labels;
-//   - saves are decided before anything reads gradients: then they are all there;
+//   - saves are decided before anything reads gradients: then they are all
+//   there;
 //   - keep before lowering, because it returns aicf values;
 //   - views before pads and fusions, which find only kernels that take them;
 //   - pads before fusions, which look for kernels that take them;
 //   - fusions before copies, while calls are tied by values alone;
-//   - pointwise graphs behind patterns and batches, which take casts of their own;
+//   - pointwise graphs behind patterns and batches, which take casts of their
+//   own;
 //   - copies before in-place: the first is always right, the second only drops;
 //   - kernels before streams, because a workspace needs an order, too;
 //   - memory last: lifetimes depend on everything before.
@@ -60,6 +62,8 @@ static void buildStepPhase(OpPassManager &pm,
     mixed.dtype = options.mixedPrecision;
     pm.addPass(createMixedPrecision(mixed));
   }
+  if (options.target == DeviceKind::CUDA && options.optLevel > OptLevel::O1)
+    pm.addNestedPass<func::FuncOp>(createNarrowProducts());
   pm.addPass(createHoistConstants()); // of the types that are computed in
   pm.addPass(createAutodiff());
   RematerializeOptions again;

@@ -7,12 +7,12 @@
 // Goes through the calls in order and merges each with the makers of its
 // operands, one at a time, as long as there is a kernel for what comes of it;
 // then once more, with earlier calls that read the same tensor. Merging always
-// saves a launch and the reading of a value; only memory is weighed. The earlier
-// call moves down to the later one. It is the other way round for sums, and where
-// calls are near each other: what the backward pass computes again would be
-// computed, and kept, in the forward pass.
-// Which primitives are elementwise, their records say: none is named here but
-// copies, of which one has a kernel that a graph's is slower than.
+// saves a launch and the reading of a value; only memory is weighed. The
+// earlier call moves down to the later one. It is the other way round for sums,
+// and where calls are near each other: what the backward pass computes again
+// would be computed, and kept, in the forward pass. Which primitives are
+// elementwise, their records say: none is named here but copies, of which one
+// has a kernel that a graph's is slower than.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"
@@ -48,6 +48,7 @@ private:
   /// Why calls stay apart, by the first of both.
   using Obstacles = llvm::MapVector<Operation *, std::string>;
 
+  void fuseWithSummed(CallOp reader);
   void fuseWithMakers(CallOp reader);
   CallOp fuseWithMaker(CallOp reader, Obstacles &apart);
   void fuseWithSiblings(CallOp reader);
@@ -83,15 +84,15 @@ static bool mayBePart(CallOp call) {
 
 void PointwiseFusion::remarkMissed(CallOp maker, CallOp reader,
                                    const std::string &why) {
-  if (auto remark =
-          remark::missed(reader.getLoc(),
-                         remarkOf("FusePointwise", func.getSymName())))
+  if (auto remark = remark::missed(
+          reader.getLoc(), remarkOf("FusePointwise", func.getSymName())))
     remark << nameOfCall(reader) + " is not fused to " + nameOfCall(maker) +
                   ", whose result it reads: " + why;
 }
 
-/// True if a sum is worth being a part of the call. What is small stays in a GPU's
-/// second cache, and a sum apart runs beside the products on another stream.
+/// True if sums are worth being a part of a call that others wait for. What is
+/// small stays in a GPU's second cache, and a sum apart runs beside the
+/// products on another stream.
 static bool areLarge(const MergedCall &merged) {
   constexpr uint64_t kLeastBytes = uint64_t(64) << 20;
   uint64_t bytes = 0;
@@ -100,14 +101,14 @@ static bool areLarge(const MergedCall &merged) {
   return bytes > kLeastBytes;
 }
 
-/// True if the body has sums, and none of them inside.
-static bool hasSumsAtItsEnd(const MergedCall &merged) {
+/// True if the call has sums, none of them inside, and other results.
+static bool hasSumsAmongOthers(const MergedCall &merged) {
   const PatternInfo *pattern = patternOf(*merged.body.getFacts().pattern);
   const bool areInside = pattern->graph && pattern->graph->maxReductions > 0;
-  return !areInside && llvm::any_of(merged.body.getBody().primitives,
-                                    [](const Primitive &primitive) {
-                                      return infoOf(primitive.kind).isSum();
-                                    });
+  const Body &body = merged.body.getBody();
+  const auto numSums = llvm::count_if(
+      body.results, [&](uint32_t result) { return isSumOf(body, result); });
+  return !areInside && numSums > 0 && size_t(numSums) < body.results.size();
 }
 
 /// The call whose result `operand` is, or repeats.
@@ -116,8 +117,7 @@ static CallOp makerFor(Value operand) {
 }
 
 /// The one call for both. Or null; why, goes to `whyNot`.
-CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
-                             std::string &whyNot) {
+CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader, std::string &whyNot) {
   CallOp parts[] = {maker, reader};
   MergedCall merged = inGraphOrder(mergeCalls(parts, [&](Value value) {
     return isReadOnlyBy(value, reader, [](ViewOp view) {
@@ -125,9 +125,10 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
     });
   }));
   if (!merged.body.getFacts().pattern) {
-    whyNot = "one call would have too many primitives, operands or results, "
-             "would repeat what is not reduced, or would read what it repeats in "
-             "another way, too";
+    whyNot =
+        "one call would have too many primitives, operands or results, "
+        "would repeat what is not reduced, or would read what it repeats in "
+        "another way, too";
     return {};
   }
   StatusOr<TypedBody> typed = typedBodyOf(merged);
@@ -144,8 +145,8 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader,
              chooser.passedOver(*typed);
     return {};
   }
-  if (hasSumsAtItsEnd(merged) && !areLarge(merged)) {
-    whyNot = "sums of few bytes are faster apart";
+  if (hasSumsAmongOthers(merged) && !areLarge(merged)) {
+    whyNot = "sums of few bytes are faster apart from what others read";
     return {};
   }
   CallOp at = placeFor(merged, maker, reader, whyNot);
@@ -215,11 +216,27 @@ void PointwiseFusion::fuseWithSiblings(CallOp reader) {
     reader = fused;
 }
 
+/// Fuses a sum with the call whose result nothing else reads: else that would
+/// become a result of another call, which it does not belong to.
+void PointwiseFusion::fuseWithSummed(CallOp reader) {
+  if (reader.getCode().primitives.size() > 1 ||
+      !infoOf(reader.getCode().primitives[0].kind).isSum())
+    return;
+  Value summed = reader.getArgs()[0];
+  CallOp maker = callOf(summed);
+  std::string whyNot; // comes again, with all makers
+  if (maker && maker.getNumResults() == 1 && mayBePart(maker) &&
+      isReadOnlyBy(summed, reader, [](ViewOp) { return false; }) &&
+      fuse(maker, reader, whyNot))
+    ++numFused;
+}
+
 void PointwiseFusion::run() {
-  // A call that is gone may have left its address to one that was made: there is
-  // none of those in the list.
-  for (auto fuseWith : {&PointwiseFusion::fuseWithMakers,
-                        &PointwiseFusion::fuseWithSiblings}) {
+  // A call that is gone may have left its address to one that was made: there
+  // is none of those in the list.
+  for (auto fuseWith :
+       {&PointwiseFusion::fuseWithSummed, &PointwiseFusion::fuseWithMakers,
+        &PointwiseFusion::fuseWithSiblings}) {
     SmallVector<CallOp> calls(func.getOps<CallOp>());
     gone.clear();
     for (CallOp call : calls)
@@ -228,9 +245,8 @@ void PointwiseFusion::run() {
   }
   for (CallOp call : func.getOps<CallOp>())
     if (made.contains(call))
-      if (auto remark =
-              remark::passed(call.getLoc(),
-                             remarkOf("FusePointwise", func.getSymName())))
+      if (auto remark = remark::passed(
+              call.getLoc(), remarkOf("FusePointwise", func.getSymName())))
         remark << call.getPrimitiveNames() + " in one call";
   remarkCounts(func, "FusePointwise", {{"fused", numFused}});
 }

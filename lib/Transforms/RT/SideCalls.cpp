@@ -24,11 +24,17 @@ bool aicf::rt::isSideCall(CallOp call) {
   if (isUpdate(call))
     return true;
   bool feedsUpdate = false, feedsOther = false;
-  for (Value result : call.getResults())
-    feedsOther |= anyRead(result, [&](CallOp reader, unsigned) {
+  auto look = [&](Value value) {
+    feedsOther |= anyRead(value, [&](CallOp reader, unsigned) {
       bool updates = isUpdate(reader) || phaseOf(reader) == Phase::Guard;
       feedsUpdate |= updates;
       return !updates;
     });
+  };
+  for (Value result : call.getResults()) {
+    look(result);
+    if (JoinOp join = joinOf(result)) // a part of what is read
+      look(join.getResult());
+  }
   return feedsUpdate && !feedsOther;
 }

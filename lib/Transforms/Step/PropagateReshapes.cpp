@@ -1,4 +1,5 @@
-//===- PropagateReshapes.cpp - reshapes move past pointwise ops ------------===//
+//===- PropagateReshapes.cpp - reshapes move past pointwise ops
+//------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -75,7 +76,7 @@ static bool isCopied(ReshapeOp reshape) {
 static bool hasRows(const ViewDesc &seen) {
   const TensorDesc &desc = seen.desc;
   return desc.width() * sizeOf(desc.dtype) >= kLeastRowBytes &&
-         (desc.isDense() || desc.stride(desc.rank - 1u) == 1);
+         (desc.isDense() || desc.stride(desc.rank - 1u) <= 1);
 }
 
 /// A pointwise op of several operands, which have the shape of its one result,
@@ -154,14 +155,8 @@ static Operation *onlySourceOf(TransposeOp transpose) {
   return op && source.hasOneUse() && isMovable(op) ? op : nullptr;
 }
 
-/// reshape(transpose(op(x, ...))) becomes reshape(op(transpose(x), ...)).
-static bool moveInFront(ReshapeOp reshape) {
-  auto transpose = reshape.getX().getDefiningOp<TransposeOp>();
-  if (!transpose || !transpose->hasOneUse() || !isCopied(reshape))
-    return false;
-  Operation *op = onlySourceOf(transpose);
-  if (!op)
-    return false;
+/// transpose(op(x, ...)) becomes op(transpose(x), ...).
+static bool moveInFront(TransposeOp transpose, Operation *op) {
   const ArrayRef<int64_t> shape = shapeOf(transpose.getX());
   for (Value operand : op->getOperands()) {
     auto seen = reshaped(seenOf(operand), span(shape));
@@ -180,6 +175,50 @@ static bool moveInFront(ReshapeOp reshape) {
   return true;
 }
 
+/// reshape(transpose(op(x, ...))) becomes reshape(op(transpose(x), ...)).
+static bool moveInFrontOfCopy(ReshapeOp reshape) {
+  auto transpose = reshape.getX().getDefiningOp<TransposeOp>();
+  if (!transpose || !transpose->hasOneUse() || !isCopied(reshape))
+    return false;
+  Operation *op = onlySourceOf(transpose);
+  return op && moveInFront(transpose, op);
+}
+
+/// True for an op of views alone, which only pointwise ops read through `view`:
+/// in their shape it can be one call with them.
+static bool isOfTheirShape(Operation *op, Operation *view) {
+  return llvm::all_of(view->getUsers(), scalars::isPointwise) &&
+         llvm::all_of(op->getOperands(), [](Value operand) {
+           Operation *maker = operand.getDefiningOp();
+           return maker && maker->hasTrait<ViewOfOperand>();
+         });
+}
+
+static bool moveInFrontOfReaders(TransposeOp transpose) {
+  Operation *op = onlySourceOf(transpose);
+  return op && isOfTheirShape(op, transpose) && moveInFront(transpose, op);
+}
+
+/// reshape(op(x, ...)) becomes op(reshape(x), ...).
+static bool moveInFrontOfReaders(ReshapeOp reshape) {
+  Operation *op = reshape.getX().getDefiningOp();
+  if (!op || !reshape.getX().hasOneUse() || !isMovable(op) ||
+      !isOfTheirShape(op, reshape))
+    return false;
+  for (Value operand : op->getOperands()) {
+    auto seen = reshaped(seenOf(operand), span(reshape.getShape()));
+    if (!seen || !hasRows(*seen))
+      return false; // a copy
+  }
+  OpBuilder builder(op);
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(ReshapeOp::create(builder, op->getLoc(), operand,
+                                         reshape.getShapeAttr()));
+  reshape.replaceAllUsesWith(withOperands(builder, op, operands));
+  return true;
+}
+
 namespace {
 struct PropagateReshapes
     : aicf::impl::PropagateReshapesBase<PropagateReshapes> {
@@ -191,7 +230,15 @@ struct PropagateReshapes
     for (Operation &op : llvm::make_early_inc_range(func.front()))
       numBehind += moveBehind(&op);
     for (auto reshape : llvm::make_early_inc_range(func.getOps<ReshapeOp>()))
-      numInFront += moveInFront(reshape);
+      numInFront += moveInFrontOfCopy(reshape);
+    if (numBehind + numInFront > 0)
+      eraseDead(func); // which would be readers
+    for (Operation &op : llvm::make_early_inc_range(func.front())) {
+      if (auto transpose = dyn_cast<TransposeOp>(op))
+        numInFront += moveInFrontOfReaders(transpose);
+      else if (auto reshape = dyn_cast<ReshapeOp>(op))
+        numInFront += moveInFrontOfReaders(reshape);
+    }
     if (numBehind + numInFront > 0)
       eraseDead(func);
     remarkCounts(func, "PropagateReshapes",

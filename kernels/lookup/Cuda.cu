@@ -176,6 +176,8 @@ EmbeddingParams paramsOf(const EmbeddingArgs &call, int v) {
 template <typename T, int N>
 LaunchPlan planLookups(Span<const EmbeddingArgs> calls,
                        const DeviceLimits &limits) {
+  static_assert(sizeof(Tables<EmbeddingParams, N>) < 32764,
+                "CUDA's limit for parameters");
   constexpr int kWidth = 16 / sizeof(T);
   int v = kWidth;
   for (const EmbeddingArgs &call : calls)
@@ -482,6 +484,8 @@ template <typename T, int N>
 LaunchPlan planGradients(Span<const EmbeddingBwdArgs> calls,
                          const TensorView &workspace,
                          const DeviceLimits &limits) {
+  static_assert(sizeof(Tables<EmbeddingBwdParams, N>) < 32764,
+                "CUDA's limit for parameters");
   constexpr int kWidth = 16 / sizeof(T);
   int v = kWidth;
   int64_t allRows = 0;

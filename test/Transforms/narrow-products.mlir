@@ -54,18 +54,19 @@ func.func @matrix(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
 
 // -----
 
-// Tests one term, with weights that lie the other way.
+// Tests one term, with weights that lie the other way, and that the ops are marked as the
+// product is.
 // CHECK-LABEL: @term
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x1xf64>{{.*}}, %[[W:[a-z0-9]+]]: tensor<1x8xf64>
-// CHECK-NEXT: %[[R:.*]] = aicf.reshape %[[W]] to [8]
-// CHECK-DAG: %[[V:.*]] = aicf.broadcast %[[R]] to [4, 8]
-// CHECK-DAG: %[[Z:.*]] = aicf.broadcast %[[X]] to [4, 8]
-// CHECK-NEXT: %[[Y:.*]] = aicf.mul %[[Z]], %[[V]]
+// CHECK-NEXT: %[[R:.*]] = aicf.reshape %[[W]] to [8] {aicf.recompute = "block"}
+// CHECK-DAG: %[[V:.*]] = aicf.broadcast %[[R]] to [4, 8] {aicf.recompute = "block"}
+// CHECK-DAG: %[[Z:.*]] = aicf.broadcast %[[X]] to [4, 8] {aicf.recompute = "block"}
+// CHECK-NEXT: %[[Y:.*]] = aicf.mul %[[Z]], %[[V]] {aicf.recompute = "block"}
 // CHECK-NEXT: return %[[Y]]
 func.func @term(%x: tensor<4x1xf64> {aicf.role = "input", aicf.name = "x"},
                 %w: tensor<1x8xf64> {aicf.role = "input", aicf.name = "w"})
     -> (tensor<4x8xf64> {aicf.name = "y"}) {
-  %y = aicf.linear %x, %w {transW = false} : tensor<4x1xf64>, tensor<1x8xf64>
+  %y = aicf.linear %x, %w {aicf.recompute = "block", transW = false} : tensor<4x1xf64>, tensor<1x8xf64>
   return %y : tensor<4x8xf64>
 }
 

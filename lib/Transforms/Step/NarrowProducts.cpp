@@ -23,11 +23,12 @@ using namespace aicf;
 using namespace aicf::step;
 
 namespace {
-/// Writes one product as elementwise ones and sums.
-class ProductWriter {
+/// Writes one product as elementwise ones and sums. What the product is marked
+/// with (to be computed again, for example), they are marked with.
+class ProductWriter : OpBuilder::Listener {
 public:
   explicit ProductWriter(LinearOp product)
-      : builder(product), loc(product.getLoc()), product(product),
+      : builder(product, this), loc(product.getLoc()), product(product),
         y(product.getY().getType()) {}
 
   Value write() {
@@ -44,6 +45,10 @@ public:
   }
 
 private:
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    op->setDiscardableAttrs(
+        llvm::to_vector(product->getDiscardableAttrDictionary()));
+  }
   Value repeat(Value x, ArrayRef<int64_t> shape) {
     return builder.createOrFold<BroadcastOp>(
         loc, x, builder.getDenseI64ArrayAttr(shape));

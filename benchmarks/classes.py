@@ -90,28 +90,19 @@ def moved(name, inputs, results):
     return sum(size.values()) + written
 
 
-class Own:
+class Own(graphs.Own):
     def __init__(self, function, inputs, device):
         names = {str(v): k for k, v in DTYPES.items()}
         names["torch.int64"] = "i64"
-        specs = {n: aicf.spec(tuple(v.shape), names[str(v.dtype)]) for n, v in inputs.items()}
-        traced = {2: lambda a, b: function(a, b), 3: lambda a, b, c: function(a, b, c)}
-        source = traced[len(inputs)]
-        arguments = dict(zip("abc", specs.values()))
-        self.entry = aicf.compile(source, arguments, device=device, shapes="fixed",
-                                  name="function")
+        specs = [aicf.spec(tuple(v.shape), names[str(v.dtype)]) for v in inputs.values()]
+        source = {2: lambda a, b: function(a, b), 3: lambda a, b, c: function(a, b, c)}
+        self.entry = aicf.compile(source[len(inputs)], dict(zip("abc", specs)), device=device,
+                                  shapes="fixed", name="function")
         self.given = tuple(inputs.values())
         self.out = self.entry(*self.given)
 
-    def results(self):
-        out = self.out if isinstance(self.out, tuple) else (self.out,)
-        return [torch.from_dlpack(v) for v in out]
 
-    def replay(self, n):
-        self.entry.run(n)
-
-
-class Torch:
+class Torch(graphs.Torch):
     def __init__(self, function, inputs, device):
         torch._dynamo.reset()
         self.work = torch.compile(function)
@@ -131,31 +122,14 @@ class Torch:
     def _direct(self):
         self.out = self.work(*self.inputs)
 
-    def results(self):
-        return self.out if isinstance(self.out, tuple) else (self.out,)
 
-    def replay(self, n):
-        for _ in range(n):
-            self.step()
-
-
-class Jax:
+class Jax(graphs.Jax):
     def __init__(self, function, inputs, device):
         import jax
         self.given = [jax.dlpack.from_dlpack(v if v.dtype != torch.int64 else v.int())
                       for v in inputs.values()]
         self.work = jax.jit(function).lower(*self.given).compile()
         self.out = self.work(*self.given)
-
-    def results(self):
-        out = self.out if isinstance(self.out, tuple) else (self.out,)
-        return [torch.from_dlpack(v) for v in out]
-
-    def replay(self, n):
-        import jax
-        for _ in range(n):
-            self.out = self.work(*self.given)
-        jax.block_until_ready(self.out)
 
 
 def measure(name, dtype, inputs, args):

@@ -762,7 +762,8 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
   let description = [{
     This pass merges a call of elementwise primitives with a call of such primitives that
     makes one of its operands, and goes on with the call that comes of it. So a whole graph
-    becomes one launch, and a value that nothing else reads never goes to memory. A value
+    becomes one launch, and a value that nothing else reads never goes to memory. It begins with
+    sums that alone read a product, or another result, of an elementwise call. A value
     that something else reads too becomes a result of the call. Then the pass merges calls that
     read the same tensor, which one launch reads once. It merges two calls only under these
     conditions:

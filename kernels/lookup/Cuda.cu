@@ -1,5 +1,4 @@
-//===- Cuda.cu - elements and rows that integers choose, on CUDA
-//-----------===//
+//===- Cuda.cu - elements and rows that integers choose, on CUDA ----------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -444,7 +443,7 @@ __global__ void __launch_bounds__(kBlock, kBwdBlocks) embeddingBwdKernel(
   const int64_t high = min(p.rows, low + p.rowsPerBlock);
   // Where most rows get zeros, these are on their way while the positions are
   // looked at.
-  const bool areFew = p.count <= p.rows;
+  const bool areFew = p.count <= p.rows && p.count <= INT32_MAX;
   if (areFew)
     zeroRows<T, V>(p, low, high);
   const Candidates all = candidates(p, low, high, shared);

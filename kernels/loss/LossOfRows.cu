@@ -4,12 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// The loss of rows of many classes, with or without its gradient. A block goes
-// through a row once to find the log of the sum of exponentials (Milakov &
-// Gimelshein 2018, "Online normalizer calculation for softmax"), and once more
-// for the gradient: by then the row is in the block's shared memory, if it
-// fits. The order of every sum follows from shapes alone. Short rows are
-// Cuda.cu's.
+// The loss of rows of many classes with its gradient, and of 16-bit rows the
+// loss alone. A block goes through a row once to find the log of the sum of
+// exponentials (Milakov & Gimelshein 2018, "Online normalizer calculation for
+// softmax"), and once more each for label smoothing and for the gradient: by
+// then the row is in the block's shared memory, if it fits and there is a
+// gradient. The order of every sum follows from shapes alone. Short rows are
+// Cuda.cu's, and so is the loss alone of others.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/loss/CrossEntropy.cuh"
@@ -77,6 +78,9 @@ public:
       : p(p), g{kThreads, int(threadIdx.x), scratch}, stage(stage) {}
 
   __device__ void begin(int64_t of) {
+    // In another row, a thread may stage where a neighbour still reads.
+    if (p.isStaged)
+      __syncthreads();
     row = of;
     x = static_cast<const T *>(p.logits) + row * p.width;
     label = p.labels[row];

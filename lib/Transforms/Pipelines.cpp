@@ -9,14 +9,12 @@
 //   - labels before lowering, because a trace meets aicf ops;
 //   - mixed precision before autodiff, which goes through its casts;
 //   - all that makes values before labels;
-//   - saves are decided before anything reads gradients: then they are all
-//   there;
+//   - saves are decided before anything reads gradients, when all are there;
 //   - keep before lowering, because it returns aicf values;
 //   - views before pads and fusions, which find only kernels that take them;
 //   - pads before fusions, which look for kernels that take them;
 //   - fusions before copies, while calls are tied by values alone;
-//   - pointwise graphs behind patterns and batches, which take casts of their
-//   own;
+//   - pointwise graphs behind patterns and batches, which have casts, too;
 //   - copies before in-place: the first is always right, the second only drops;
 //   - kernels before streams, because a workspace needs an order, too;
 //   - memory last: lifetimes depend on everything before.

@@ -1,5 +1,4 @@
-//===- Kernels.cpp - indices that are out of range, sums in order
-//----------===//
+//===- Kernels.cpp - indices that are out of range, sums in order ---------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

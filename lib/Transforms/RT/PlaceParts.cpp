@@ -105,6 +105,14 @@ std::string PartPlacer::moveValue(JoinOp join, unsigned part, Value value,
       readers.push_back({reader, kernelOf(reader)});
     return false;
   });
+  // A call of several primitives is passed nothing twice.
+  if (llvm::any_of(readers, [&](auto &read) {
+        return read.first.getCode().primitives.size() > 1 &&
+               anyRead(join.getWhole(), [&](CallOp reader, unsigned) {
+                 return reader == read.first;
+               });
+      }))
+    return "a call reads both, the part and the whole";
   Type before = value.getType();
   auto swapViews = [&] {
     for (auto &[view, other] : moved) {

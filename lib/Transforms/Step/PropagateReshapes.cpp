@@ -1,5 +1,4 @@
-//===- PropagateReshapes.cpp - reshapes move past pointwise ops
-//------------===//
+//===- PropagateReshapes.cpp - reshapes move past pointwise ops -----------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -762,8 +762,7 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
   let description = [{
     This pass merges a call of elementwise primitives with a call of such primitives that
     makes one of its operands, and goes on with the call that comes of it. So a whole graph
-    becomes one launch, and a value that nothing else reads never goes to memory. It begins with
-    sums that alone read a product, or another result, of an elementwise call. A value
+    becomes one launch, and a value that nothing else reads never goes to memory. A value
     that something else reads too becomes a result of the call. Then the pass merges calls that
     read the same tensor, which one launch reads once. It merges two calls only under these
     conditions:
@@ -788,8 +787,9 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
     columns for the whole card. Where nothing inside reads the sums, they are up to two of one
     shape (PointwiseSums). If the call has other results, too, this is done only where it moves
     more than 64 MiB. Smaller tensors stay in the second cache, and there a sum that runs
-    beside the products on another stream is faster. If a call would compute the same twice,
-    it computes it once.
+    beside the products on another stream is faster. So the pass begins with each sum that
+    alone reads what it adds, and merges it with the call that makes that. If a call would
+    compute the same twice, it computes it once.
     A copy of a view whose rows do not lie together stays apart, because the kernel of copies
     moves whole tiles. A remark says what was merged, or why calls stay apart. The pass refuses
     only an unknown target.

@@ -6,10 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cuda/Common.cuh"
+#include "kernels/lookup/Family.h"
 #include "lib/Base/Indices.h"
 
 namespace aicf::cuda {
 namespace {
+
+using families::kMostTables;
 
 struct LookupParams {
   const void *from; ///< x, dy or the table
@@ -57,9 +60,6 @@ template <typename Table, int N> struct Tables {
   }
   int64_t blocks() const { return firstBlock[count]; }
 };
-/// The patterns' limit.
-constexpr int kMostTables = 64;
-
 /// What this block does of its table's work.
 template <typename Table> struct Share {
   const Table &table;

@@ -33,6 +33,9 @@ inline uint64_t listedRowsWorkspace(const EmbeddingsBwdView<rules::Call> &c) {
   return bytes;
 }
 
+/// Tables of one launch: as many as the patterns allow.
+inline constexpr int kMostTables = 64;
+
 /// One launch is of one element type.
 inline bool tablesFit(const EmbeddingsView<rules::Call> &c) {
   for (size_t i = 1; i < c.numGroups(); ++i)

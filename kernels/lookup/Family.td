@@ -143,9 +143,12 @@ defm Embedding : Lookup<EmbeddingPrimitive, "embedding<$T>",
                          Strided<EmbeddingPrimitive, "y", RowsAnywhere>]>;
 
 /// Lookups in several tables in one call, and their gradients. Tables differ in size.
-def Embeddings : BatchPattern<"embeddings", [Node<"lookup", EmbeddingPrimitive>], 64>;
+/// A launch has room for kMostTables (Family.h).
+defvar MostTables = 64;
+def Embeddings
+    : BatchPattern<"embeddings", [Node<"lookup", EmbeddingPrimitive>], MostTables>;
 def EmbeddingsBwd
-    : BatchPattern<"embeddings_bwd", [Node<"grad", EmbeddingBwdPrimitive>], 64> {
+    : BatchPattern<"embeddings_bwd", [Node<"grad", EmbeddingBwdPrimitive>], MostTables> {
   let ownFields = 1;
 }
 

@@ -508,7 +508,6 @@ TEST(RowGraphs, ComputeWhatTheyDefine) {
   }
 }
 
-
 /// A primitive of large tensors that is defined by rows, beside that in f64.
 void checkRows(Device &device, OpKind kind, DType dtype, int64_t rows,
                int64_t width) {

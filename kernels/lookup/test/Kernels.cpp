@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kernels/lookup/Family.h"
 #include "unittests/Kernels/KernelCase.h"
 
 #include <cmath>
@@ -130,6 +131,13 @@ void checkTables(OpKind kind, bool hasRoom) {
     ASSERT_TRUE(call(kind, apart[t], 1).ok());
     EXPECT_EQ(all.outs[t].bytes, apart[t].outs[0].bytes) << "table " << t;
   }
+}
+
+/// What a launch has room for is what a call may have.
+TEST(Kernels, LaunchesHaveRoomForAllTables) {
+  for (PatternId pattern : {patterns::Embeddings, patterns::EmbeddingsBwd})
+    EXPECT_EQ(patternOf(pattern)->batch->maxGroups,
+              size_t(families::kMostTables));
 }
 
 TEST(Kernels, TablesOfManySizesInOneCall) {

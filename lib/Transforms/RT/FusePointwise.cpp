@@ -7,13 +7,13 @@
 // Merges each sum with the call whose result it alone reads. Then goes through
 // the calls in order and merges each with the makers of its operands, one at a
 // time, as long as there is a kernel for what comes of it; then once more, with
-// earlier calls that read the same tensor. Merging always
-// saves a launch and the reading of a value; only memory is weighed. The
-// earlier call moves down to the later one. It is the other way round for sums,
-// and where calls are near each other: what the backward pass computes again
-// would be computed, and kept, in the forward pass. Which primitives are
-// elementwise, their records say: none is named here but copies, of which one
-// has a kernel that a graph's is slower than.
+// earlier calls that read the same tensor. Merging always saves a launch and
+// the reading of a value; only memory is weighed. The earlier call moves down
+// to the later one. It is the other way round for sums, and where calls are
+// near each other: what the backward pass computes again would be computed, and
+// kept, in the forward pass. Which primitives are elementwise, their records
+// say: none is named here but copies, of which one has a kernel that a graph's
+// is slower than.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"

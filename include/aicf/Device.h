@@ -103,8 +103,8 @@ public:
   /// Sets every byte; ordered on `stream`.
   virtual Status fill(Stream &stream, void *at, uint8_t value,
                       uint64_t bytes) = 0;
-  /// Everything that launching `call` needs. Errors: NotImplemented,
-  /// DeviceError.
+  /// Everything that launching `call` needs, but for what finish() does.
+  /// Errors: NotImplemented, DeviceError.
   virtual StatusOr<std::shared_ptr<const DeviceCall>>
   prepareCall(const ResolvedCall &call) = 0;
   /// The card or processor, its driver and libraries: what measured times and

@@ -29,6 +29,10 @@ class LaunchArgs;
 class DeviceCall {
 public:
   virtual ~DeviceCall() = default;
+  /// What the device put off when it made this, such as loading kernels: it
+  /// does so for all calls that wait for it, side by side. Needed before the
+  /// first launch; resolve() does it. Errors: DeviceError, FailedState.
+  virtual Status finish() const { return {}; }
 };
 
 /// Everything about a call but the stream. Operands and results are those of
@@ -69,6 +73,9 @@ public:
 /// tensors where the body may not), Misaligned, NotImplemented (no kernel),
 /// DeviceError.
 StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request);
+/// The same without DeviceCall::finish(), for many calls: resolve all of them,
+/// then finish each.
+StatusOr<ResolvedCall> beginResolve(Device &device, const CallRequest &request);
 
 /// Runs a resolved call on `stream`; returns after enqueue.
 /// A generated kernel is unloaded with the last call that has it: keep the call

@@ -152,6 +152,13 @@ StatusOr<const KernelRow *> findRow(const Device &device,
 } // namespace
 
 StatusOr<ResolvedCall> resolve(Device &device, const CallRequest &request) {
+  AICF_ASSIGN_OR_RETURN(ResolvedCall call, beginResolve(device, request));
+  AICF_RETURN_IF_ERROR(call.deviceCall->finish());
+  return call;
+}
+
+StatusOr<ResolvedCall> beginResolve(Device &device,
+                                    const CallRequest &request) {
   if (!request.body)
     return makeError(StatusCode::InvalidArgument, "the call has no body");
   device.countLookup();

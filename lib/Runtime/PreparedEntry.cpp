@@ -42,6 +42,10 @@ static Status resolvePlanCalls(const Plan &plan, size_t index,
           events.try_emplace(name, uint32_t(events.size())).first->second);
     return numbers;
   };
+  auto inCall = [&](size_t i, const Status &status) {
+    return status.withContext("entry " + entry.name + ", call " +
+                              std::to_string(i));
+  };
   uint32_t numStreams = 1;
   for (size_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
@@ -55,10 +59,9 @@ static Status resolvePlanCalls(const Plan &plan, size_t index,
       request.workspace = {
           memory.start({index, uint32_t(call.workspace)}),
           TensorDesc(DType::I32, {int64_t(call.workspaceBytes / 4)})};
-    StatusOr<ResolvedCall> resolved = resolve(device, request);
+    StatusOr<ResolvedCall> resolved = beginResolve(device, request);
     if (!resolved.ok())
-      return resolved.status().withContext("entry " + entry.name + ", call " +
-                                           std::to_string(i));
+      return inCall(i, resolved.status());
     resolved->tag = static_cast<int32_t>(i);
     resolved->stream = call.stream;
     resolved->waits = number(call.waits);
@@ -66,6 +69,9 @@ static Status resolvePlanCalls(const Plan &plan, size_t index,
     numStreams = std::max(numStreams, call.stream + 1);
     prepared.calls.push_back(std::move(*resolved));
   }
+  for (size_t i = 0; i < prepared.calls.size(); ++i)
+    if (Status status = prepared.calls[i].deviceCall->finish(); !status.ok())
+      return inCall(i, status);
   return stream.reserve(numStreams, uint32_t(events.size()));
 }
 

@@ -55,7 +55,7 @@ Status CUDADevice::initialize() {
                         std::to_string(api.cublasLtVersion);
   AICF_ASSIGN_OR_RETURN(idleStream, makeStream(api));
   providers.push_back(makeOwnKernels());
-  providers.push_back(makeGeneratedKernels());
+  providers.push_back(makeGeneratedKernels(context));
   AICF_ASSIGN_OR_RETURN(std::unique_ptr<Provider> products,
                         makeCublasLt(context));
   providers.push_back(std::move(products));

@@ -10,52 +10,150 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/graph/CudaProgram.h"
+#include "lib/Base/BadAlloc.h"
 #include "lib/Runtime/CUDA/Handles.h"
 #include "lib/Runtime/CUDA/Provider.h"
 #include "lib/Runtime/CallArgs.h"
 
+#include <atomic>
+#include <exception>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 
 namespace aicf {
 namespace {
 
-struct LoadedText {
+/// A text, and what the driver made of it once it was loaded.
+struct Text {
+  std::string text;
+  std::vector<std::string> names; ///< of its kernels
+  bool isLoaded = false;          ///< or could not be: see `status`
+  Status status;
   LibraryHandle library;
-  std::vector<cudaKernel_t> kernels; ///< one for each entry
+  std::vector<cudaKernel_t> kernels; ///< in the order of the names
 };
 
-StatusOr<std::shared_ptr<const LoadedText>>
-load(const CudaApi &api, const cuda::GraphKernel &graph) {
+Status load(const CudaApi &api, int ordinal, Text &text) {
+  AICF_CUDA_TRY(api, cudaSetDevice, ordinal);
   cudaLibrary_t library = nullptr;
   cudaError_t error = api.cudaLibraryLoadData(
-      &library, graph.text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+      &library, text.text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
   Status loaded = checkCuda(api, error, "cudaLibraryLoadData");
   if (error == cudaErrorUnsupportedPtxVersion)
     return loaded.withContext("the driver is older than the CUDA that AICF was "
                               "built with");
   AICF_RETURN_IF_ERROR(loaded);
-  auto text = std::make_shared<LoadedText>();
-  text->library = LibraryHandle(api, library);
-  for (const cuda::GraphKernel::Entry &entry : graph.entries)
-    AICF_CUDA_TRY(api, cudaLibraryGetKernel, &text->kernels.emplace_back(),
-                  library, entry.name.c_str());
-  return std::shared_ptr<const LoadedText>(std::move(text));
+  text.library = LibraryHandle(api, library);
+  for (const std::string &name : text.names)
+    AICF_CUDA_TRY(api, cudaLibraryGetKernel, &text.kernels.emplace_back(),
+                  library, name.c_str());
+  return {};
 }
+
+/// All texts that some call has. Equal ones are one.
+class Texts {
+public:
+  Texts(const CudaApi &api, int ordinal) : api(api), ordinal(ordinal) {}
+
+  /// The text of a graph, which finish() loads if it is new.
+  StatusOr<std::shared_ptr<Text>> find(const cuda::GraphKernel &graph,
+                                       bool isCapturing) {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto known = texts.find(graph.text);
+    std::shared_ptr<Text> text =
+        known == texts.end() ? nullptr : known->second.lock();
+    if (isCapturing && !(text && text->isLoaded))
+      return makeError(StatusCode::FailedState,
+                       "a kernel cannot be loaded while the thread captures: "
+                       "resolve the call before");
+    if (text)
+      return text;
+    for (auto it = texts.begin(); it != texts.end();)
+      it = it->second.expired() ? texts.erase(it) : std::next(it);
+    text = std::make_shared<Text>();
+    text->text = graph.text;
+    for (const cuda::GraphKernel::Entry &entry : graph.entries)
+      text->names.push_back(entry.name);
+    texts[graph.text] = text;
+    waiting.push_back(text);
+    return text;
+  }
+
+  /// Loads the text, and all others that wait, unless that was done.
+  Status finish(const Text &text) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!text.isLoaded)
+      loadWaiting();
+    return text.status;
+  }
+
+private:
+  /// The driver compiles a text in 10 to 40 ms, on the thread that loads it.
+  void loadWaiting() {
+    std::vector<std::shared_ptr<Text>> all;
+    for (const std::weak_ptr<Text> &one : waiting)
+      if (std::shared_ptr<Text> text = one.lock())
+        all.push_back(std::move(text));
+    waiting.clear();
+    std::atomic<size_t> next{0};
+    auto work = [&] {
+      for (size_t i; (i = next++) < all.size();)
+        all[i]->status =
+            catchBadAlloc([&] { return load(api, ordinal, *all[i]); });
+    };
+    constexpr size_t kMostThreads = 16;
+    const size_t numThreads =
+        std::min({all.size(), kMostThreads,
+                  size_t(std::max(1u, std::thread::hardware_concurrency()))});
+    std::vector<std::thread> helpers;
+    try {
+      helpers.reserve(numThreads);
+      while (helpers.size() + 1 < numThreads)
+        helpers.emplace_back(work);
+    } catch (const std::exception &) {
+      // Fewer threads do the same.
+    }
+    work();
+    for (std::thread &helper : helpers)
+      helper.join();
+    for (const std::shared_ptr<Text> &text : all) {
+      text->isLoaded = true;
+      if (!text->status.ok()) // the next call tries again
+        texts.erase(text->text);
+      text->text = std::string(); // which `texts` has
+    }
+  }
+
+  const CudaApi &api;
+  const int ordinal;
+  std::mutex mutex;
+  std::unordered_map<std::string, std::weak_ptr<Text>> texts;
+  std::vector<std::weak_ptr<Text>> waiting;
+};
 
 class GeneratedCall : public CUDACall {
 public:
-  GeneratedCall(const CudaApi &api, std::shared_ptr<const LoadedText> text,
+  GeneratedCall(const CudaApi &api, std::shared_ptr<Texts> texts,
+                std::shared_ptr<const Text> text,
                 std::vector<cuda::GraphKernel::Entry> entries)
-      : api(api), text(std::move(text)) {
-    for (size_t i = 0; i < entries.size(); ++i) {
-      plan.push_back(std::move(entries[i].launch));
-      plan.back().function = this->text->kernels[i];
-    }
+      : api(api), texts(std::move(texts)), text(std::move(text)) {
+    for (cuda::GraphKernel::Entry &entry : entries)
+      plan.push_back(std::move(entry.launch));
+  }
+  Status finish() const override {
+    AICF_RETURN_IF_ERROR(texts->finish(*text));
+    for (size_t i = 0; i < plan.size(); ++i)
+      plan[i].function = text->kernels[i];
+    return {};
   }
   Status launch(cudaStream_t stream) const override {
-    for (const cuda::PlannedLaunch &planned : plan)
+    for (const cuda::PlannedLaunch &planned : plan) {
+      if (!planned.function)
+        return makeError(StatusCode::FailedState,
+                         "the call is not finished: its kernel is not loaded");
       AICF_RETURN_IF_ERROR(launchPlanned(api, planned, stream));
+    }
     return {};
   }
   std::vector<PlannedFunction> functions() const override {
@@ -67,12 +165,16 @@ public:
 
 private:
   const CudaApi &api;
-  std::shared_ptr<const LoadedText> text;
-  cuda::LaunchPlan plan;
+  std::shared_ptr<Texts> texts;
+  std::shared_ptr<const Text> text;
+  mutable cuda::LaunchPlan plan; ///< finish() adds the functions
 };
 
 class GeneratedKernels : public Provider {
 public:
+  explicit GeneratedKernels(const PrepareContext &context)
+      : texts(std::make_shared<Texts>(context.api, context.options.ordinal)) {}
+
   StatusOr<std::shared_ptr<const CUDACall>>
   prepare(const ResolvedCall &call, const PrepareContext &context) override {
     if (call.row->provider != KernelProvider::Generated)
@@ -81,40 +183,20 @@ public:
                           cuda::writeGraphKernel(call.body(), call.values(),
                                                  call.workspace,
                                                  context.limits));
-    AICF_ASSIGN_OR_RETURN(std::shared_ptr<const LoadedText> text,
-                          find(graph, context));
+    AICF_ASSIGN_OR_RETURN(std::shared_ptr<const Text> text,
+                          texts->find(graph, context.isCapturing));
     return std::shared_ptr<const CUDACall>(std::make_shared<GeneratedCall>(
-        context.api, std::move(text), std::move(graph.entries)));
+        context.api, texts, std::move(text), std::move(graph.entries)));
   }
 
 private:
-  StatusOr<std::shared_ptr<const LoadedText>>
-  find(const cuda::GraphKernel &graph, const PrepareContext &context) {
-    std::lock_guard<std::mutex> lock(mutex);
-    auto known = texts.find(graph.text);
-    if (known != texts.end())
-      if (std::shared_ptr<const LoadedText> text = known->second.lock())
-        return text;
-    if (context.isCapturing)
-      return makeError(StatusCode::FailedState,
-                       "a kernel cannot be loaded while the thread captures: "
-                       "resolve the call before");
-    AICF_ASSIGN_OR_RETURN(std::shared_ptr<const LoadedText> text,
-                          load(context.api, graph));
-    for (auto it = texts.begin(); it != texts.end();)
-      it = it->second.expired() ? texts.erase(it) : std::next(it);
-    texts[graph.text] = text;
-    return text;
-  }
-
-  std::mutex mutex;
-  std::unordered_map<std::string, std::weak_ptr<const LoadedText>> texts;
+  std::shared_ptr<Texts> texts;
 };
 
 } // namespace
 
-std::unique_ptr<Provider> makeGeneratedKernels() {
-  return std::make_unique<GeneratedKernels>();
+std::unique_ptr<Provider> makeGeneratedKernels(const PrepareContext &context) {
+  return std::make_unique<GeneratedKernels>(context);
 }
 
 } // namespace aicf

@@ -60,8 +60,9 @@ Status launchPlanned(const CudaApi &api, const cuda::PlannedLaunch &launch,
 
 /// Launches what the planners of kernels/ say.
 std::unique_ptr<Provider> makeOwnKernels();
-/// Kernels whose text follows from the call. Equal texts are one kernel.
-std::unique_ptr<Provider> makeGeneratedKernels();
+/// Kernels whose text follows from the call. Equal texts are one kernel. They
+/// are loaded by CUDACall::finish(), all that wait side by side.
+std::unique_ptr<Provider> makeGeneratedKernels(const PrepareContext &context);
 /// Matrix products; without the library its calls are NotImplemented. The
 /// provider must outlive its calls. Errors: DeviceError, InvalidFile (tuning).
 StatusOr<std::unique_ptr<Provider>> makeCublasLt(const PrepareContext &context);

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FakeCuda.h"
-#include "kernels/graph/CudaProgram.h"
+#include "GraphText.h"
 #include "kernels/graph/Family.h"
 #include "kernels/graph/SumsParams.h"
 #include "lib/Runtime/CUDA/CUDADevice.h"
@@ -22,10 +22,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 using namespace aicf;
 using namespace aicf::test;
@@ -78,16 +81,92 @@ TEST(GeneratedKernels, OfEqualCallsAreOne) {
   EXPECT_EQ(fakeObjectsAlive(), before + 1);
 }
 
+/// A call of the sample that is not finished.
+StatusOr<ResolvedCall> beginSample(Device &device, const Sample &sample) {
+  static char memory[1 << 16];
+  const TensorView in{memory, sample.ins[0]};
+  const TensorView out{memory + (1 << 15), sample.outs[0]};
+  return beginResolve(device, {sample.body, {&in, 1}, {&out, 1}});
+}
+
+std::atomic<int> numLoading{0}, mostLoading{0};
+
+/// Calls that wait are loaded side by side, when the first of them is finished.
+TEST(GeneratedKernels, AreLoadedTogether) {
+  if (std::thread::hardware_concurrency() < 2)
+    GTEST_SKIP() << "one thread loads here";
+  CudaApi api = fakeCudaApi();
+  numLoading = mostLoading = 0;
+  api.cudaLibraryLoadData = [](auto... args) {
+    mostLoading = std::max<int>(mostLoading, ++numLoading);
+    // The other thread comes, if there is one.
+    for (int i = 0; i < 5000 && mostLoading < 2; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    --numLoading;
+    return fakeCudaApi().cudaLibraryLoadData(args...);
+  };
+  auto device = makeDevice(api);
+  const size_t before = fakeObjectsAlive();
+  std::vector<ResolvedCall> calls;
+  for (int64_t count : {64, 32, 64, 16}) {
+    auto call = beginSample(*device, makeGated(count));
+    ASSERT_TRUE(call.ok()) << call.status().toString();
+    calls.push_back(std::move(*call));
+  }
+  EXPECT_EQ(fakeObjectsAlive(), before);
+  auto stream = device->createStream();
+  ASSERT_TRUE(stream.ok());
+  const size_t withStream = fakeObjectsAlive();
+  Status early = launch(calls[0], **stream);
+  EXPECT_EQ(early.code(), StatusCode::FailedState);
+  EXPECT_EQ(early.message(),
+            "pointwise_graph_v0: the call is not finished: its kernel is not "
+            "loaded");
+  ASSERT_TRUE(calls[0].deviceCall->finish().ok());
+  EXPECT_EQ(fakeObjectsAlive(), withStream + 3);
+  EXPECT_EQ(mostLoading, 2);
+  for (ResolvedCall &call : calls) {
+    ASSERT_TRUE(call.deviceCall->finish().ok());
+    EXPECT_TRUE(launch(call, **stream).ok());
+  }
+  EXPECT_EQ(fakeObjectsAlive(), withStream + 3);
+  EXPECT_EQ(fakeMisuses(), 0u);
+}
+
+/// One that the driver refuses fails alone, and is tried again.
+TEST(GeneratedKernels, FailAlone) {
+  CudaApi api = fakeCudaApi();
+  static std::atomic<bool> isRefused;
+  isRefused = true;
+  api.cudaLibraryLoadData = [](cudaLibrary_t *library, const void *text,
+                               auto... rest) {
+    // 32 elements are 8 vectors.
+    const std::string all(static_cast<const char *>(text));
+    if (isRefused && all.find("%ax0, 8;") != std::string::npos)
+      return cudaErrorInvalidPtx;
+    return fakeCudaApi().cudaLibraryLoadData(library, text, rest...);
+  };
+  auto device = makeDevice(api);
+  auto good = beginSample(*device, makeGated(64));
+  auto bad = beginSample(*device, makeGated(32));
+  ASSERT_TRUE(good.ok() && bad.ok());
+  EXPECT_TRUE(good->deviceCall->finish().ok());
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(bad->deviceCall->finish().code(), StatusCode::DeviceError);
+  isRefused = false;
+  auto again = resolveSample(*device, makeGated(32));
+  EXPECT_TRUE(again.ok()) << again.status().toString();
+}
+
 /// dy * y, and its sum over rows: 4 chunks of each column.
 Sample makeSum() {
   GraphBuilder graph;
   TensorDesc desc(DType::F32, {2048, 8});
-  GraphBuilder::Value product = graph.add(
-      OpKind::Mul, {graph.operand(desc), graph.operand(desc)});
-  return graph.finish(
-      {product, graph.add(OpKind::ReduceSum, {product},
-                          encodeAttrs(ReduceSumAttrs{0}),
-                          TensorDesc(DType::F32, {8}))});
+  GraphBuilder::Value product =
+      graph.add(OpKind::Mul, {graph.operand(desc), graph.operand(desc)});
+  return graph.finish({product, graph.add(OpKind::ReduceSum, {product},
+                                          encodeAttrs(ReduceSumAttrs{0}),
+                                          TensorDesc(DType::F32, {8}))});
 }
 
 /// Sums of chunks, and what puts them together: two kernels of one text.
@@ -177,7 +256,8 @@ TEST(GeneratedKernels, EveryFailingCallIsAnErrorWithoutALeak) {
                           resolveSample(*device, makeGated(64)));
     AICF_RETURN_IF_ERROR((*stream)->beginCapture());
     Status launched = launch(call, **stream);
-    AICF_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, (*stream)->endCapture());
+    AICF_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph,
+                          (*stream)->endCapture());
     return launched;
   };
   ASSERT_TRUE(run().ok());
@@ -210,24 +290,12 @@ TEST(GeneratedKernels, SayThatTheDriverIsTooOld) {
   };
   Status status = resolveSample(*makeDevice(api), makeGated(64)).status();
   EXPECT_EQ(status.code(), StatusCode::DeviceError);
-  EXPECT_EQ(status.message().rfind("the driver is older than the CUDA that AICF "
-                                   "was built with: cudaLibraryLoadData: ",
-                                   0),
-            0u)
+  EXPECT_EQ(
+      status.message().rfind("the driver is older than the CUDA that AICF "
+                             "was built with: cudaLibraryLoadData: ",
+                             0),
+      0u)
       << status.message();
-}
-
-constexpr cuda::DeviceLimits kCard = {132, 2048};
-
-std::string textOf(const Sample &sample, const TensorView &workspace = {}) {
-  StatusOr<TypedBody> typed = typedBodyOf(sample);
-  EXPECT_TRUE(typed.ok()) << typed.status().toString();
-  std::vector<TensorView> values;
-  for (const TensorDesc &desc : typed->values())
-    values.push_back({nullptr, desc});
-  auto kernel = cuda::writeGraphKernel(*sample.body, values, workspace, kCard);
-  EXPECT_TRUE(kernel.ok()) << kernel.status().toString();
-  return kernel.ok() ? kernel->text : "";
 }
 
 /// What the kernels of the toolkit are made for, and what the record says.
@@ -303,8 +371,8 @@ bool hasLoop(const std::string &text) {
   return false;
 }
 
-/// Where a thread has few vectors, they are loaded once, and all in front of what
-/// is computed. Else each phase is a loop.
+/// Where a thread has few vectors, they are loaded once, and all in front of
+/// what is computed. Else each phase is a loop.
 TEST(GeneratedKernels, GoThroughWhatTheyReduceInPhases) {
   auto count = [](const std::string &text, const std::string &part) {
     size_t n = 0;
@@ -339,10 +407,9 @@ TEST(GeneratedKernels, GoThroughWhatTheyReduceInPhases) {
 TEST(GeneratedKernels, ReduceWhatGoesTogether) {
   Body body;
   body.numOperands = 1;
-  body.primitives = {
-      {OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{1}), {0}},
-      {OpKind::Expand, encodeAttrs(ExpandAttrs{1}), {1}},
-      {OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{0}), {2}}};
+  body.primitives = {{OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{1}), {0}},
+                     {OpKind::Expand, encodeAttrs(ExpandAttrs{1}), {1}},
+                     {OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{0}), {2}}};
   body.results = {3};
   const TensorDesc x(DType::F32, {64, 512});
   std::vector<TensorView> values;
@@ -356,7 +423,8 @@ TEST(GeneratedKernels, ReduceWhatGoesTogether) {
 /// Groups.cu has a function for each group that there is.
 TEST(GeneratedKernels, HaveASumForEveryGroup) {
   for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16})
-    for (int64_t other : {int64_t(1), int64_t(7), int64_t(4096), int64_t(100000)})
+    for (int64_t other :
+         {int64_t(1), int64_t(7), int64_t(4096), int64_t(100000)})
       for (int64_t size = 2; size <= 8192; size += 1 + size / 7)
         for (int64_t axis : {0, 1}) {
           const TensorDesc x(dtype, axis == 0 ? Shape{size, other}
@@ -387,8 +455,8 @@ TEST(GeneratedKernels, AreMadeOfScalarFunctionsAlone) {
 TEST(GeneratedKernels, AreTextInThisOrder) {
   GraphBuilder graph;
   GraphBuilder::Value x = graph.operand({DType::BF16, {16, 8}}),
-                      row = graph.operand(TensorDesc::strided(
-                          DType::BF16, {16, 8}, {0, 1}));
+                      row = graph.operand(
+                          TensorDesc::strided(DType::BF16, {16, 8}, {0, 1}));
   std::string text = textOf(graph.finish(
       {graph.add(OpKind::Relu, {graph.add(OpKind::Mul, {x, row})})}));
   size_t at = 0;
@@ -418,14 +486,16 @@ TEST(GeneratedKernels, CallLongFunctionsFromPartsOfAWarp) {
   const std::string text = textOf(graph.finish({graph.add(
       OpKind::Mul, {power, graph.add(OpKind::Expand, {sum},
                                      encodeAttrs(ExpandAttrs{0}), x)})}));
-  EXPECT_NE(text.find("\ncall (aicf_out), aicf_pow_base_bwd_f32"), std::string::npos);
+  EXPECT_NE(text.find("\ncall (aicf_out), aicf_pow_base_bwd_f32"),
+            std::string::npos);
   EXPECT_EQ(text.find("call.uni (aicf_out)"), std::string::npos);
 }
 
 TEST(GeneratedKernels, RunOnAsManyBlocksAsThereCanBe) {
   Body body;
   body.numOperands = 1;
-  body.primitives = {{OpKind::LogicalNot, {}, {0}}, {OpKind::LogicalNot, {}, {1}}};
+  body.primitives = {{OpKind::LogicalNot, {}, {0}},
+                     {OpKind::LogicalNot, {}, {1}}};
   body.results = {2};
   std::vector<TensorView> values(
       3, TensorView(nullptr, TensorDesc(DType::I1, {1 << 30, 1 << 13})));
@@ -439,8 +509,8 @@ TEST(GeneratedKernels, CopyBitForBit) {
   GraphBuilder graph;
   GraphBuilder::Value x = graph.operand({DType::F16, {8}});
   GraphBuilder::Value saved = graph.add(OpKind::CopySaved, {x});
-  std::string text = textOf(
-      graph.finish({saved, graph.add(OpKind::Copy, {saved})}));
+  std::string text =
+      textOf(graph.finish({saved, graph.add(OpKind::Copy, {saved})}));
   EXPECT_EQ(text.find("cvt.rn.f16"), std::string::npos) << text;
 }
 
@@ -449,8 +519,8 @@ TEST(GeneratedKernels, HaveNoVectorsOfElementsThatLieTooFarApart) {
   auto textFor = [](int64_t step) {
     GraphBuilder graph;
     GraphBuilder::Value x = graph.operand({DType::F32, {4, 8}}),
-                        far = graph.operand(TensorDesc::strided(
-                            DType::F32, {4, 8}, {1, step}));
+                        far = graph.operand(
+                            TensorDesc::strided(DType::F32, {4, 8}, {1, step}));
     return textOf(graph.finish(
         {graph.add(OpKind::Relu, {graph.add(OpKind::Mul, {x, far})})}));
   };
@@ -513,11 +583,10 @@ Sample makeHeavy(DType dtype, int64_t width, int numSums, int numSteps) {
                         : graph.add(OpKind::GeluBwd, {last, y},
                                     encodeAttrs(GeluBwdAttrs{0}));
   for (int i = 0; i < numSums; ++i) {
-    GraphBuilder::Value sum =
-        graph.add(OpKind::ReduceSum, {last}, encodeAttrs(ReduceSumAttrs{1}),
-                  left);
-    last = graph.add(
-        OpKind::Pow, {last, graph.add(OpKind::Expand, {sum},
+    GraphBuilder::Value sum = graph.add(OpKind::ReduceSum, {last},
+                                        encodeAttrs(ReduceSumAttrs{1}), left);
+    last = graph.add(OpKind::Pow,
+                     {last, graph.add(OpKind::Expand, {sum},
                                       encodeAttrs(ExpandAttrs{1}), x)});
   }
   return graph.finish({last});

@@ -46,6 +46,19 @@ def one(op, operands, dtype, result, attrs="", extra=()):
             ", tensor<i64>" if "step" in operands else ""))
 
 
+def residual_dropout(dtype):
+    """r = x + dropout(gelu(y)), which is one call."""
+    x = X % dtype
+    return entry(
+        "residual_dropout", [given("x", x), given("y", x), given("step", "tensor<i64>", "state")],
+        ['%s {aicf.name = "r"}' % x, 'tensor<i64> {aicf.updates = "step"}'],
+        "  %%g = aicf.gelu %%y : %s\n"
+        "  %%d = aicf.dropout %%g, %%step {p = 0.1, seed = 1} : %s, tensor<i64>\n"
+        "  %%r = aicf.add %%x, %%d : %s, %s\n"
+        "  %%n = aicf.step_inc %%step : tensor<i64>\n"
+        "  return %%r, %%n : %s, tensor<i64>" % (x, x, x, x, x))
+
+
 def model(dtype):
     scalar = "tensor<f32>"
     wide = {"target": X % "f32"}
@@ -53,6 +66,7 @@ def model(dtype):
         one("softmax", ["x"], dtype, "X"),
         one("softmax_bwd", ["dy", "y"], dtype, "X"),
         one("dropout", ["x", "step"], dtype, "X", " {p = 0.1, seed = 1}", {"step": "tensor<i64>"}),
+        residual_dropout(dtype),
         one("argmax", ["x"], dtype, "tensor<%dxi32>" % ROWS),
         one("mean", ["x"], dtype, scalar),
         one("l1_loss", ["x", "target"], dtype, scalar, "", wide),
@@ -84,6 +98,7 @@ def moved(name, size):
     """Bytes that an entry must read and write."""
     n, wide = ROWS * WIDTH, 4
     per = {"softmax": 2 * size, "softmax_bwd": 3 * size, "dropout": 2 * size,
+           "residual_dropout": 3 * size,
            "argmax": size, "mean": size, "l1_loss": size + wide,
            "bce_with_logits": size + wide, "bce_with_logits_grad": 2 * size + wide}
     if name in per:
@@ -103,6 +118,7 @@ def torch_times(dtype):
         "softmax": lambda: F.softmax(x, -1),
         "softmax_bwd": lambda: torch._softmax_backward_data(x, y, -1, kind),
         "dropout": lambda: F.dropout(x, 0.1),
+        "residual_dropout": torch.compile(lambda: x + F.dropout(F.gelu(y), 0.1)),
         "argmax": lambda: x.argmax(-1),
         "mean": lambda: x.mean(),
         "l1_loss": lambda: F.l1_loss(x.float(), target),

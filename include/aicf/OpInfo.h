@@ -25,7 +25,11 @@ enum class TypeRule : uint8_t {
   WideScalarOf,
   RowsOf,
   BoolLike,
-  ScalarI32
+  ScalarI32,
+  F32Like,
+  F16Like,
+  BF16Like,
+  F64Like
 };
 enum class Range : uint8_t {
   Any,
@@ -56,9 +60,9 @@ struct OperandInfo {
   Presence presence;
   ElementTypes elementTypes;
   int8_t like; ///< position of the operand whose type it has, or -1
-  /// Says of indices the position of the operand that they index (-1: they are none),
-  /// the dimension (-1 is the last), and the field with a number that may stand among
-  /// them, or -1.
+  /// Says of indices the position of the operand that they index (-1: they are
+  /// none), the dimension (-1 is the last), and the field with a number that
+  /// may stand among them, or -1.
   int8_t indexed = -1, axis = 0, exempt = -1;
 };
 
@@ -115,8 +119,9 @@ struct OpInfo {
   /// Each element of the one result depends on the element at the same place of
   /// each operand, and on nothing else.
   bool isElementwise;
-  /// Whether the result is operand 0 summed over dimensions, and divided or not.
-  /// Which dimensions, its shape and the field `axis` say, as for reduce_sum.
+  /// Whether the result is operand 0 summed over dimensions, and divided or
+  /// not. Which dimensions, its shape and the field `axis` say, as for
+  /// reduce_sum.
   Reduction reduction;
 
   bool isSum() const { return reduction != Reduction::None; }

@@ -167,9 +167,13 @@ enum class OpKind : uint16_t {
   AdamGroupStep = 155,
   SgdGroupStep = 156,
   GroupBiasCorr = 157,
+  ToF32 = 158,
+  ToF16 = 159,
+  ToBf16 = 160,
+  ToF64 = 161,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 158;
+inline constexpr uint16_t kNumOpKinds = 162;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -1057,6 +1061,14 @@ inline constexpr FieldInfo kSgdGroupStepFields[] = {{"nesterov", 'i', 0, Range::
 inline constexpr TieInfo kSgdGroupStepTies[] = {{0, 0}, {1, 3}};
 inline constexpr OperandInfo kGroupBiasCorrOperands[] = {{"step", Presence::Plain, ElementTypes::Int, -1}, {"group", Presence::Plain, ElementTypes::F32, -1}};
 inline constexpr ResultInfo kGroupBiasCorrResults[] = {{"bc", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}};
+inline constexpr OperandInfo kToF32Operands[] = {{"x", Presence::Plain, ElementTypes::Any, -1}};
+inline constexpr ResultInfo kToF32Results[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::F32Like, 0}};
+inline constexpr OperandInfo kToF16Operands[] = {{"x", Presence::Plain, ElementTypes::Any, -1}};
+inline constexpr ResultInfo kToF16Results[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::F16Like, 0}};
+inline constexpr OperandInfo kToBf16Operands[] = {{"x", Presence::Plain, ElementTypes::Any, -1}};
+inline constexpr ResultInfo kToBf16Results[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::BF16Like, 0}};
+inline constexpr OperandInfo kToF64Operands[] = {{"x", Presence::Plain, ElementTypes::Any, -1}};
+inline constexpr ResultInfo kToF64Results[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::F64Like, 0}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -1817,6 +1829,26 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kGroupBiasCorrResults, 1, nullptr, 0,
      false, 2,
      Phase::Counter, Precision::Wide, KeepsZeros::No, false, Reduction::None},
+    {"to_f32", fourcc(""), 0,
+     nullptr, 0, kToF32Operands, 1,
+     kToF32Results, 1, nullptr, 0,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere, true, Reduction::None},
+    {"to_f16", fourcc(""), 0,
+     nullptr, 0, kToF16Operands, 1,
+     kToF16Results, 1, nullptr, 0,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere, true, Reduction::None},
+    {"to_bf16", fourcc(""), 0,
+     nullptr, 0, kToBf16Operands, 1,
+     kToBf16Results, 1, nullptr, 0,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere, true, Reduction::None},
+    {"to_f64", fourcc(""), 0,
+     nullptr, 0, kToF64Operands, 1,
+     kToF64Results, 1, nullptr, 0,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere, true, Reduction::None},
 };
 // clang-format on
 

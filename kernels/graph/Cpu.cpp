@@ -10,7 +10,7 @@
 
 namespace aicf::cpu {
 
-static void pointwiseGraph(PointwiseGraphArgs call) {
+template <typename Args> static void graph(Args call) {
   static_cast<const GraphProgram *>(call->prepared)
       ->run(call.values(), call->numThreads);
 }

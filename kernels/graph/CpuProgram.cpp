@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 // GraphCompiler makes the steps, GraphWorker runs them. Registers are given out
-// by a linear scan (Poletto and Sarkar, "Linear Scan Register Allocation", 1999)
-// over steps that are a straight line.
+// by a linear scan (Poletto and Sarkar, "Linear Scan Register Allocation",
+// 1999) over steps that are a straight line.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/graph/CpuProgram.h"
 #include "kernels/cpu/Parallel.h"
 #include "lib/Base/ElementSize.h"
+#include "lib/Ops/Fields.h"
 #include "lib/Ops/Graphs.h"
 #include "lib/Ops/RuleCall.h"
 
@@ -38,15 +39,34 @@ static bool isInvariant(const TensorDesc &desc, int64_t piece) {
   return walk.rank == 1 || (walk.rank == 2 && piece % walk.dims[1] == 0);
 }
 
+static bool hasReductions(const Body &body) {
+  return std::any_of(body.primitives.begin(), body.primitives.end(),
+                     [](const Primitive &p) { return !mayBeInGraph(p.kind); });
+}
+
+/// The extents of all values, in a body that a kernel takes.
+static std::vector<Extent> extentsIn(const Body &body) {
+  if (reducesInside(body))
+    return *extentsOf(body);
+  std::vector<Extent> extents(body.numValues(), Extent::Whole);
+  for (uint32_t value = body.numOperands; value < extents.size(); ++value)
+    if (isSumOf(body, value))
+      extents[value] = Extent::Reduced;
+  return extents;
+}
+
 /// Makes the steps of a program.
 class GraphCompiler {
 public:
   using Place = GraphProgram::Place;
   using Step = GraphProgram::Step;
 
-  /// `piece` is how many elements a piece may have at most.
-  GraphCompiler(const Body &body, Span<const TensorView> values, int64_t piece)
-      : body(body), values(values), maxPiece(piece), forms(body.numValues()),
+  /// `width` is the size of a row, and `piece` how many elements a piece may
+  /// have at most: some rows.
+  GraphCompiler(const Body &body, Span<const TensorView> values, int64_t width,
+                int64_t piece)
+      : body(body), values(values), width(width), maxPiece(piece),
+        extents(extentsIn(body)), forms(body.numValues()),
         rootOf(body.numValues()), isResult(body.numValues()),
         lastRead(body.numOperands) {
     for (uint32_t result : body.results)
@@ -88,13 +108,16 @@ private:
   };
 
   const TensorDesc &descOf(uint32_t value) const { return values[value].desc; }
+  Place::Form formOf(uint32_t value) const {
+    return extents[value] == Extent::Whole ? Place::Flat : Place::Left;
+  }
   /// A copy computes nothing: it is its operand. So is a cast to the type that
   /// is there.
   bool isAlias(size_t p) const {
     const Primitive &primitive = body.primitives[p];
     if (isCopy(primitive.kind))
       return true;
-    return primitive.kind == OpKind::Cast &&
+    return elementwiseKind(primitive.kind) == OpKind::Cast &&
            descOf(uint32_t(primitive.operands[0])).dtype ==
                descOf(valueOf(p)).dtype;
   }
@@ -102,9 +125,9 @@ private:
   uint32_t valueOf(size_t primitive) const {
     return body.numOperands + uint32_t(primitive);
   }
-  Place newRegister(DType dtype, bool lasts = false) {
+  Place newRegister(DType dtype, Place::Form form, bool lasts = false) {
     lastsOf.push_back(lasts);
-    return {Place::Register, uint32_t(lastsOf.size() - 1), dtype};
+    return {Place::Register, uint32_t(lastsOf.size() - 1), dtype, form};
   }
   /// What `step` makes for all pieces stands in front.
   void add(Step step, bool lasts) {
@@ -128,8 +151,9 @@ private:
     uint32_t value = valueOf(p);
     bool isThere = isResult[value] && descOf(value).isDense() &&
                    descOf(value).dtype == dtype && mayWriteBehind(value, p);
-    return isThere ? Place{Place::Tensor, value, dtype}
-                   : newRegister(dtype, lasts && !isResult[value]);
+    return isThere
+               ? Place{Place::Tensor, value, dtype, formOf(value)}
+               : newRegister(dtype, formOf(value), lasts && !isResult[value]);
   }
   bool isStored(uint32_t value) const {
     const Forms &at = forms[value];
@@ -141,9 +165,10 @@ private:
     Forms &at = forms[value];
     const TensorDesc &desc = descOf(value);
     if (!at.raw && desc.isDense()) {
-      at.raw = Place{Place::Tensor, value, desc.dtype};
+      at.raw = Place{Place::Tensor, value, desc.dtype, formOf(value)};
     } else if (!at.raw) {
-      at.raw = newRegister(desc.dtype, isInvariant(desc, maxPiece));
+      at.raw =
+          newRegister(desc.dtype, formOf(value), isInvariant(desc, maxPiece));
       add(move(Step::Gather, *at.raw, value), isInvariant(desc, maxPiece));
     }
     return *at.raw;
@@ -155,7 +180,7 @@ private:
     AICF_ASSIGN_OR_RETURN(Place raw, rawOf(value));
     Place wide = raw;
     if (raw.dtype != rules::wide(raw.dtype)) {
-      wide = newRegister(rules::wide(raw.dtype), lasts(raw));
+      wide = newRegister(rules::wide(raw.dtype), raw.form, lasts(raw));
       AICF_RETURN_IF_ERROR(cast(raw, wide));
     }
     forms[value].wide = wide;
@@ -176,13 +201,10 @@ private:
   /// The kernel that a call of the one primitive would get.
   Status call(OpKind kind, Span<const uint8_t> attrs,
               const std::vector<Place> &ins, Place out) {
-    auto descOf = [](Place place) {
-      return TensorDesc(place.dtype, {kMaxPiece});
-    };
     std::vector<TensorDesc> types;
     for (Place in : ins)
-      types.push_back(descOf(in));
-    TensorDesc result = descOf(out);
+      types.push_back(GraphProgram::descOf(in, maxPiece, width));
+    TensorDesc result = GraphProgram::descOf(out, maxPiece, width);
     AICF_ASSIGN_OR_RETURN(TypedBody typed,
                           TypedBody::create(kind, attrs, types, {&result, 1}));
     const KernelRow *row = selectKernel(DeviceKind::CPU, typed);
@@ -207,25 +229,48 @@ private:
     uint32_t value = valueOf(p);
     if (isAlias(p))
       return {};
-    if (primitive.kind == OpKind::Cast)
+    const OpKind kind = elementwiseKind(primitive.kind);
+    if (kind == OpKind::Cast)
       return computeCast(p);
+    const SpreadInfo *spread = spreadOf(primitive.kind);
     std::vector<Place> ins;
-    bool areInvariant = true;
-    for (int32_t operand : primitive.operands) {
-      AICF_ASSIGN_OR_RETURN(Place in, wideOf(uint32_t(operand)));
+    bool areInvariant = !knowsNumbers(kind);
+    for (size_t slot = 0; slot < primitive.operands.size(); ++slot) {
+      auto operand = uint32_t(primitive.operands[slot]);
+      if (knowsNumbers(kind) && slot == spread->operand) {
+        ins.push_back(
+            {Place::Tensor, operand, descOf(operand).dtype, Place::One});
+        continue;
+      }
+      AICF_ASSIGN_OR_RETURN(Place in, wideOf(operand));
       ins.push_back(in);
       areInvariant &= lasts(in);
     }
     const DType dtype = descOf(value).dtype;
     Place made = placeFor(p, dtype, areInvariant), out = made;
     if (dtype != rules::wide(dtype))
-      out = newRegister(rules::wide(dtype), lasts(made));
+      out = newRegister(rules::wide(dtype), made.form, lasts(made));
     forms[value].raw = made;
-    OpKind kind = elementwiseKind(primitive.kind);
-    AICF_RETURN_IF_ERROR(call(
-        kind, kind == primitive.kind ? primitive.attrs : std::vector<uint8_t>(),
-        ins, out));
+    std::vector<uint8_t> attrs =
+        kind == primitive.kind ? primitive.attrs : std::vector<uint8_t>();
+    Place result = out;
+    seeRows(primitive, ins, result, attrs);
+    AICF_RETURN_IF_ERROR(call(kind, attrs, ins, result));
     return dtype == out.dtype ? Status() : cast(out, made);
+  }
+  /// What is defined by rows sees rows. They are all that it reduces, or
+  /// repeats.
+  static void seeRows(const Primitive &primitive, std::vector<Place> &ins,
+                      Place &out, std::vector<uint8_t> &attrs) {
+    const OpInfo &info = infoOf(primitive.kind);
+    if (!info.isSum() && !isRepeat(primitive.kind) &&
+        !isRowwise(primitive.kind))
+      return;
+    for (Place &in : ins)
+      in.form = in.form == Place::Flat ? Place::Rows : in.form;
+    out.form = out.form == Place::Flat ? Place::Rows : out.form;
+    if (!isRowwise(primitive.kind))
+      encodeField(info.fields[0], int64_t(1), attrs);
   }
   /// From what would be stored to what would be stored.
   Status computeCast(size_t p) {
@@ -242,7 +287,7 @@ private:
     AICF_ASSIGN_OR_RETURN(Place raw, rawOf(rootOf[value]));
     if (raw.kind != Place::Tensor || raw.number >= body.numOperands)
       return {};
-    Place taken = newRegister(raw.dtype);
+    Place taken = newRegister(raw.dtype, raw.form);
     add(move(Step::Gather, taken, raw.number), false);
     rootOf[value] = value;
     forms[value].raw = taken;
@@ -256,7 +301,11 @@ private:
   }
 
   Status finish(GraphProgram &program) {
-    program.elements = descOf(0).elements();
+    const auto like =
+        uint32_t(std::find(extents.begin(), extents.end(), Extent::Whole) -
+                 extents.begin());
+    program.elements = descOf(like).elements();
+    program.width = width;
     program.numInvariant = invariant.size();
     program.steps = std::move(invariant);
     program.steps.insert(program.steps.end(),
@@ -275,8 +324,15 @@ private:
     auto bytes = [&] {
       return numRegisters * elementBytes * size_t(program.piece);
     };
-    while (program.piece > kMinPiece && bytes() > kRegisterBytes)
-      program.piece /= 2;
+    auto shorten = [&](int64_t least, size_t mostBytes) {
+      while (program.piece > least && bytes() > mostBytes)
+        program.piece = std::max(program.piece / 2 / width * width, least);
+    };
+    // Of many long rows, so many that sums of them go side by side.
+    const int64_t few =
+        std::max(kMinPiece / width, width > 1 ? kRowsTogether : 1);
+    shorten(few * width, kRegisterBytes);
+    shorten(width, kMaxRegisterBytes);
     program.registerBytes = elementBytes * size_t(program.piece);
     if (bytes() > kMaxRegisterBytes || program.views.size() > kMaxViews)
       return makeError(StatusCode::NotImplemented, "a graph of ",
@@ -334,7 +390,8 @@ private:
 
   const Body &body;
   Span<const TensorView> values;
-  int64_t maxPiece;
+  int64_t width, maxPiece;
+  const std::vector<Extent> extents;
   std::vector<Forms> forms; ///< of each value that is not a copy
   std::vector<uint32_t> rootOf;
   std::vector<bool> isResult;
@@ -345,15 +402,49 @@ private:
   std::vector<uint32_t> late;
 };
 
+/// A piece of so many elements as a kernel sees it.
+TensorDesc GraphProgram::descOf(Place place, int64_t elements, int64_t width) {
+  switch (place.form) {
+  case Place::Flat:
+    break;
+  case Place::Rows:
+    return {place.dtype, {elements / width, width}};
+  case Place::Left:
+    return {place.dtype, {elements / width}};
+  case Place::One:
+    return {place.dtype, {}};
+  }
+  return {place.dtype, {elements}};
+}
+
+/// The size of the rows that a graph reduces; 1 where it reduces nothing. Zero,
+/// if they do not go together.
+static int64_t rowWidth(const Body &body, Span<const TensorView> values) {
+  if (!hasReductions(body))
+    return 1;
+  std::vector<TensorDesc> types;
+  for (const TensorView &value : values)
+    types.push_back(value.desc);
+  return families::cpuRowOf(body, types).value_or(0);
+}
+
 StatusOr<std::shared_ptr<const CpuPrepared>>
 GraphProgram::create(const Body &body, Span<const TensorView> values) {
   const std::vector<TensorView> seen = graphTensors(body, values);
-  // What all pieces share takes registers, and these decide how long a piece is.
+  const int64_t width = rowWidth(body, values);
+  if (width == 0)
+    return makeError(StatusCode::NotImplemented,
+                     "the reductions of a graph do not go together");
+  // What all pieces share takes registers, and these decide how long a piece
+  // is.
   std::shared_ptr<GraphProgram> program;
-  for (int64_t piece = kMaxPiece; !program || program->piece < piece;) {
+  for (int64_t piece = width > 1
+                           ? std::max(kMaxPiece / width, kRowsTogether) * width
+                           : kMaxPiece;
+       !program || program->piece < piece;) {
     piece = program ? program->piece : piece;
     program = std::make_shared<GraphProgram>();
-    AICF_RETURN_IF_ERROR(GraphCompiler(body, seen, piece).run(*program));
+    AICF_RETURN_IF_ERROR(GraphCompiler(body, seen, width, piece).run(*program));
   }
   return std::shared_ptr<const CpuPrepared>(std::move(program));
 }
@@ -427,7 +518,7 @@ public:
       Place place = program.views[v];
       new (&views()[v]) TensorView(
           place.kind == Place::Register ? registerAt(place.number) : nullptr,
-          TensorDesc(place.dtype, {program.piece}));
+          GraphProgram::descOf(place, program.piece, program.width));
     }
   }
 
@@ -445,15 +536,23 @@ private:
   char *registerAt(uint32_t number) {
     return registers + number * program.registerBytes;
   }
+  /// A number of elements from the first on, as a place counts them.
+  int64_t countOf(Place place, int64_t number) const {
+    return place.form == Place::Left  ? number / program.width
+           : place.form == Place::One ? 0
+                                      : number;
+  }
   char *addressOf(Place place, int64_t at) {
     return place.kind == Place::Register
                ? registerAt(place.number)
-               : values[place.number].dense<char>() +
-                     at * int64_t(sizeOf(place.dtype));
+               : static_cast<char *>(values[place.number].start()) +
+                     countOf(place, at) * int64_t(sizeOf(place.dtype));
   }
   void setLength(int64_t elements) {
     for (size_t v = 0; v < program.views.size() && elements != count; ++v)
-      views()[v].desc.dims[0] = elements;
+      if (Place::Form form = program.views[v].form; form != Place::One)
+        views()[v].desc.dims[0] =
+            form == Place::Flat ? elements : elements / program.width;
     count = elements;
   }
   void run(const Step &step, int64_t at) {
@@ -464,17 +563,21 @@ private:
       if (Place place = program.views[step.firstView + v];
           place.kind == Place::Tensor)
         first[v] = TensorView(addressOf(place, at), first[v].desc);
-    step.function(LaunchArgs(*step.body, {first, step.numViews}));
+    LaunchArgs args(*step.body, {first, step.numViews});
+    args.firstElement = at;
+    step.function(args);
   }
   void move(const Step &step, int64_t at) {
     byElementSize(step.piece.dtype, [&](auto element) {
       using T = decltype(element);
       T *piece = reinterpret_cast<T *>(addressOf(step.piece, at));
       T *tensor = values[step.tensor].strided<T>();
+      const int64_t begin = countOf(step.piece, at);
+      const int64_t length = countOf(step.piece, count);
       if (step.kind == Step::Gather)
-        gather<T>(step.walk, tensor, at, count, piece);
+        gather<T>(step.walk, tensor, begin, length, piece);
       else
-        scatter<T>(step.walk, piece, at, count, tensor);
+        scatter<T>(step.walk, piece, begin, length, tensor);
     });
   }
 
@@ -496,11 +599,11 @@ void GraphProgram::run(Span<const TensorView> values, int numThreads) const {
   // What all pieces share is made once for each block. Few elements are shared
   // among threads all the same.
   constexpr int64_t kShare = 4 * kMaxPiece;
-  const int64_t block = elements < 2 * kShare ? kMaxPiece : 2 * kShare;
-  parallelFor(elements, block, numThreads, elements * int64_t(steps.size()),
-              [&](int64_t begin, int64_t end) {
-                runRange(*this, values, begin, end);
-              });
+  int64_t block = elements < 2 * kShare ? kMaxPiece : 2 * kShare;
+  block = std::max(block / piece, int64_t(1)) * piece;
+  parallelFor(
+      elements, block, numThreads, elements * int64_t(steps.size()),
+      [&](int64_t begin, int64_t end) { runRange(*this, values, begin, end); });
 }
 
 } // namespace aicf::cpu

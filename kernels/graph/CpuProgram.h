@@ -13,23 +13,33 @@
 //   primitive: wide, ... -> wide
 //   wide --(cast: 16 bits)--> raw --(scatter: strides)--> result
 //
+// Where the graph has reductions, a piece is some whole rows:
+//
+//   sum, mean: [rows, width] -> [rows]     repeat: [rows] -> [rows, width]
+//   softmax and its like: [rows, width] -> [rows, width]
+//
 // Dense operands and results are read and written where they lie. `wide` is the
-// type that is computed in, f32 for 16-bit elements. Every value is rounded to its
-// type, as if it were stored: bits do not depend on what is in one call.
+// type that is computed in, f32 for 16-bit elements. Every value is rounded to
+// its type, as if it were stored: bits do not depend on what is in one call.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_GRAPH_CPUPROGRAM_H
 #define AICF_KERNELS_GRAPH_CPUPROGRAM_H
 
 #include "kernels/cpu/Kernels.h"
+#include "kernels/graph/Family.h"
 #include "lib/Base/Walk.h"
 
 namespace aicf::cpu {
 
 /// Elements of a piece: as many as kRegisterBytes hold, within these limits.
-inline constexpr int64_t kMinPiece = 64, kMaxPiece = 8192;
+/// But one row at least.
+inline constexpr int64_t kMinPiece = 64, kMaxPiece = families::kMostOfCpuRow;
 inline constexpr size_t kRegisterBytes = 32 << 10;
+/// Rows of a piece, if there is room: kernels of sums take so many side by
+/// side.
+inline constexpr int64_t kRowsTogether = 8;
 /// What the largest graph of the smallest pieces needs.
-inline constexpr size_t kMaxRegisterBytes = 64 << 10;
+inline constexpr size_t kMaxRegisterBytes = families::kCpuRegisterBytes;
 /// Tensors that the steps of a program name.
 inline constexpr size_t kMaxViews = 320;
 
@@ -38,14 +48,17 @@ class GraphProgram : public CpuPrepared {
 public:
   /// `values` are those of a call that the graph's kernel takes, with their
   /// addresses: they say which results lie over which operands.
-  /// Errors: NotImplemented for a primitive without a kernel of its own, and for
-  /// a body that is larger than the family allows.
+  /// Errors: NotImplemented for a primitive without a kernel of its own, and
+  /// for a body that is larger than the family allows.
   static StatusOr<std::shared_ptr<const CpuPrepared>>
   create(const Body &body, Span<const TensorView> values);
 
   void run(Span<const TensorView> values, int numThreads) const;
 
 private:
+  struct Place;
+  static TensorDesc descOf(Place place, int64_t elements, int64_t width);
+
   friend class GraphCompiler;
   friend class GraphWorker;
 
@@ -55,6 +68,9 @@ private:
     enum Kind : uint8_t { Register, Tensor } kind = Register;
     uint32_t number = 0; ///< of a register, or of a value of the body
     DType dtype = DType::F32;
+    /// How a kernel sees the piece: as its elements in a row, as rows, as one
+    /// element of each row, or as the one element that all pieces share.
+    enum Form : uint8_t { Flat, Rows, Left, One } form = Flat;
   };
   struct Step {
     enum Kind : uint8_t { Gather, Kernel, Scatter } kind = Kernel;
@@ -69,10 +85,11 @@ private:
   };
 
   int64_t elements = 0, piece = 0;
-  size_t registerBytes = 0;     ///< of one register, for one piece
-  size_t numInvariant = 0;      ///< first steps, whose values all pieces share
+  int64_t width = 1;        ///< elements of a row
+  size_t registerBytes = 0; ///< of one register, for one piece
+  size_t numInvariant = 0;  ///< first steps, whose values all pieces share
   std::vector<Step> steps;
-  std::vector<Place> views;     ///< of all Kernel steps
+  std::vector<Place> views; ///< of all Kernel steps
 };
 
 } // namespace aicf::cpu

@@ -7,6 +7,7 @@
 
 #include "kernels/graph/CudaElements.h"
 #include "kernels/graph/CudaScalars.h"
+#include "kernels/random/Philox.h"
 #include "lib/Base/FastDivisor.h"
 #include "lib/Ops/RuleCall.h"
 
@@ -33,8 +34,9 @@ ElementWriter::ElementWriter(const Body &body, Span<const TensorView> values,
   for (uint32_t i = 0; i < body.numOperands; ++i)
     tensors.push_back(i);
   tensors.insert(tensors.end(), body.results.begin(), body.results.end());
-  const auto like = size_t(
-      std::find(extents.begin(), extents.end(), Extent::Whole) - extents.begin());
+  const auto like =
+      size_t(std::find(extents.begin(), extents.end(), Extent::Whole) -
+             extents.begin());
   elements = values[like].desc.elements();
   const TensorDesc *descs[kMaxGraphTensors];
   std::fill_n(descs, kMaxGraphTensors, &values[like].desc);
@@ -158,15 +160,16 @@ std::string ElementWriter::addressOf(size_t tensor, size_t lane) {
          ", ", address);
   for (int d = 0; lies[tensor] == Lie::Strided && d < walks.rank; ++d)
     if (int64_t stride = walks.strides[walkOf(tensor)][d])
-      line("mad.lo.u64 ", address, ", ", whole.coordinates[lane][size_t(d)], ", ",
-           std::to_string(stride * int64_t(sizeOf(descOf(tensor).dtype))), ", ",
-           address);
+      line("mad.lo.u64 ", address, ", ", whole.coordinates[lane][size_t(d)],
+           ", ", std::to_string(stride * int64_t(sizeOf(descOf(tensor).dtype))),
+           ", ", address);
   return address;
 }
 
 /// Where each element lies, "[...]": the same place for one element.
 std::vector<std::string> ElementWriter::placesOf(size_t tensor) {
-  const bool isApart = lies[tensor] == Lie::Strided && whole.coordinates.size() > 1;
+  const bool isApart =
+      lies[tensor] == Lie::Strided && whole.coordinates.size() > 1;
   const int64_t step = stepOf(tensor) * int64_t(sizeOf(descOf(tensor).dtype));
   std::vector<std::string> places;
   std::string address;
@@ -315,7 +318,8 @@ StatusOr<std::string> ElementWriter::call(const std::string &function,
     list += (i ? ", " : "") + parameter;
   }
   line(".param ", type(returns64Bits), "aicf_out");
-  // Not `call.uni`: where threads of a warp have no elements, the others branch.
+  // Not `call.uni`: where threads of a warp have no elements, the others
+  // branch.
   line("call (aicf_out), ", full, ", (", list, ")");
   line("ld.param", type(returns64Bits), result, ", [aicf_out]");
   code += "}\n";
@@ -345,6 +349,12 @@ StatusOr<ElementWriter::Lanes> ElementWriter::convert(const Lanes &all,
   return each("cast_" + name(from) + "_" + name(to), {all}, to);
 }
 
+std::string ElementWriter::literal(uint64_t bits, bool is64Bits) {
+  std::string to = newRegister(is64Bits);
+  line(is64Bits ? "mov.b64 " : "mov.b32 ", to, ", ", std::to_string(bits));
+  return to;
+}
+
 /// The fields of a primitive in registers.
 ElementWriter::Lanes ElementWriter::fieldsOf(const Primitive &primitive) {
   const OpInfo &info = infoOf(primitive.kind);
@@ -354,11 +364,61 @@ ElementWriter::Lanes ElementWriter::fieldsOf(const Primitive &primitive) {
     uint64_t bits = 0;
     std::memcpy(&bits, primitive.attrs.data() + info.fields[f].offset,
                 isWide ? 8 : 4);
-    fields.push_back(newRegister(isWide));
-    line(isWide ? "mov.b64 " : "mov.b32 ", fields.back(), ", ",
-         std::to_string(bits));
+    fields.push_back(literal(bits, isWide));
   }
   return fields;
+}
+
+StatusOr<ElementWriter::Lanes> ElementWriter::computeCast(uint32_t from,
+                                                          DType to) {
+  AICF_ASSIGN_OR_RETURN(
+      Lanes all,
+      convert(lanesOf(from), wide(values[from].desc.dtype), wide(to)));
+  AICF_ASSIGN_OR_RETURN(Lanes rounded, convert(all, wide(to), to));
+  return convert(rounded, to, wide(to));
+}
+
+/// The thread's elements, whose numbers follow each other from a multiple of
+/// the lanes on. It draws once for those that are of one group of four.
+StatusOr<ElementWriter::Lanes>
+ElementWriter::computeDropout(const Primitive &primitive) {
+  const auto x = uint32_t(primitive.operands[0]);
+  const auto counter = uint32_t(primitive.operands[1]);
+  DropoutAttrs attrs;
+  std::memcpy(&attrs, primitive.attrs.data(), sizeof(attrs));
+  const double factor = 1 / (1 - attrs.p);
+  uint64_t scaleBits;
+  std::memcpy(&scaleBits, &factor, sizeof(scaleBits));
+  std::string step = lanesOf(counter)[0];
+  if (values[counter].desc.dtype == DType::I32) {
+    AICF_ASSIGN_OR_RETURN(step, call("cast_i32_i64", {step}, true));
+  }
+  const std::string scale = literal(scaleBits, true),
+                    seed = literal(uint64_t(attrs.seed), true),
+                    threshold = literal(dropThreshold(attrs.p), false),
+                    firstGroup = newRegister(true), first = newRegister(false);
+  line("shr.u64 ", firstGroup, ", ", whole.first, ", 2");
+  line("cvt.u32.u64 ", first, ", ", whole.first);
+  line("and.b32 ", first, ", ", first, ", 3");
+  const DType type = wide(values[x].desc.dtype);
+  Lanes all;
+  std::string kept;
+  for (int64_t k = 0; k < lanes; ++k) {
+    const std::string inGroup = newRegister(false);
+    line("add.u32 ", inGroup, ", ", first, ", ", std::to_string(k % 4));
+    if (k % 4 == 0) {
+      const std::string group = newRegister(true);
+      line("add.u64 ", group, ", ", firstGroup, ", ", std::to_string(k / 4));
+      AICF_ASSIGN_OR_RETURN(
+          kept, call("kept", {seed, step, group, threshold}, false));
+    }
+    AICF_ASSIGN_OR_RETURN(std::string one,
+                          call("dropout_" + name(type),
+                               {lanesOf(x)[size_t(k)], scale, kept, inGroup},
+                               is64Bits(type)));
+    all.push_back(std::move(one));
+  }
+  return all;
 }
 
 StatusOr<ElementWriter::Lanes> ElementWriter::compute(size_t index) {
@@ -367,14 +427,14 @@ StatusOr<ElementWriter::Lanes> ElementWriter::compute(size_t index) {
   const DType result = values[body.numOperands + index].desc.dtype;
   if (isCopy(primitive.kind))
     return lanesOf(uint32_t(primitive.operands[0]));
-  if (primitive.kind == OpKind::Cast) {
-    AICF_ASSIGN_OR_RETURN(
-        Lanes all, convert(lanesOf(uint32_t(primitive.operands[0])),
-                           wide(typeOf(primitive.operands[0])), wide(result)));
+  const OpKind kind = elementwiseKind(primitive.kind);
+  if (kind == OpKind::Cast)
+    return computeCast(uint32_t(primitive.operands[0]), result);
+  if (kind == OpKind::Dropout) {
+    AICF_ASSIGN_OR_RETURN(Lanes all, computeDropout(primitive));
     AICF_ASSIGN_OR_RETURN(Lanes rounded, convert(all, wide(result), result));
     return convert(rounded, result, wide(result));
   }
-  const OpKind kind = elementwiseKind(primitive.kind);
   std::vector<Lanes> arguments;
   if (kind == primitive.kind)
     for (const std::string &field : fieldsOf(primitive))
@@ -436,8 +496,7 @@ Status ElementWriter::computePrimitive(size_t p) {
   AICF_ASSIGN_OR_RETURN(Lanes all, compute(p));
   setLanesOf(value, std::move(all));
   if (isCopy(primitive.kind))
-    of(value).loaded[value] =
-        of(value).loaded[size_t(primitive.operands[0])];
+    of(value).loaded[value] = of(value).loaded[size_t(primitive.operands[0])];
   return {};
 }
 
@@ -450,8 +509,7 @@ Status ElementWriter::storeResult(uint32_t value) {
     return {};
   }
   const DType dtype = descOf(tensor).dtype;
-  AICF_ASSIGN_OR_RETURN(Lanes all,
-                        convert(lanesOf(value), wide(dtype), dtype));
+  AICF_ASSIGN_OR_RETURN(Lanes all, convert(lanesOf(value), wide(dtype), dtype));
   store(tensor, all);
   return {};
 }

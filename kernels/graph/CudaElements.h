@@ -32,8 +32,8 @@ namespace aicf::cuda {
 
 class ElementWriter {
 public:
-  /// `values` as graphTensors() gives them; both must outlive this. `extents` by
-  /// number: what is reduced is not gone through element by element.
+  /// `values` as graphTensors() gives them; both must outlive this. `extents`
+  /// by number: what is reduced is not gone through element by element.
   ElementWriter(const Body &body, Span<const TensorView> values,
                 const std::vector<Extent> &extents);
 
@@ -74,7 +74,9 @@ public:
   };
   /// Makes elements of which nothing is known.
   Elements noElements() const {
-    return {{}, {}, std::vector<Lanes>(extents.size()),
+    return {{},
+            {},
+            std::vector<Lanes>(extents.size()),
             std::vector<Lanes>(extents.size())};
   }
   /// Goes on with other elements of the whole values.
@@ -84,7 +86,8 @@ public:
   void goTo(const std::string &index);
   /// The same for what is reduced.
   void goToReduced(const std::string &index) { reduced.first = index; }
-  /// Loads an operand, unless it has been. What comes of it, loadOperand() says.
+  /// Loads an operand, unless it has been. What comes of it, loadOperand()
+  /// says.
   void beginLoad(uint32_t operand);
   Status loadOperand(uint32_t operand);
   Status computePrimitive(size_t primitive);
@@ -93,8 +96,8 @@ public:
   const Lanes &lanesOf(uint32_t value) const {
     return (extents[value] == Extent::Whole ? whole : reduced).registers[value];
   }
-  /// Gives a whole value the elements of a reduced one: as many as a thread has, or
-  /// one for all of them.
+  /// Gives a whole value the elements of a reduced one: as many as a thread
+  /// has, or one for all of them.
   void repeat(uint32_t value, uint32_t left);
   void setLanesOf(uint32_t value, Lanes all) {
     of(value).registers[value] = std::move(all);
@@ -174,6 +177,9 @@ private:
   StatusOr<Lanes> each(const std::string &function,
                        const std::vector<Lanes> &arguments, DType result);
   StatusOr<Lanes> compute(size_t primitive);
+  StatusOr<Lanes> computeCast(uint32_t from, DType to);
+  StatusOr<Lanes> computeDropout(const Primitive &primitive);
+  std::string literal(uint64_t bits, bool is64Bits);
   Lanes fieldsOf(const Primitive &primitive);
 
   const Body &body;

@@ -60,14 +60,12 @@ ScalarText::ScalarText(std::string_view ptx) {
     }
     bool begins = startsWith(line, ".func") ||
                   startsWith(line, ".visible .func") ||
-                  startsWith(line, ".visible .entry") ||
-                  isTable(line);
+                  startsWith(line, ".visible .entry") || isTable(line);
     if (entity.empty() && !begins)
       continue;
     entity += line + "\n";
-    bool ends = line == "}" ||
-                (entity.find("\n{\n") == std::string::npos && !line.empty() &&
-                 line.back() == ';');
+    bool ends = line == "}" || (entity.find("\n{\n") == std::string::npos &&
+                                !line.empty() && line.back() == ';');
     if (!ends)
       continue;
     addEntity(entity);
@@ -143,7 +141,8 @@ std::string ScalarText::define(const std::set<std::string> &names) const {
   return text;
 }
 
-/// The text between `open` and the next `close`; "" where `open` does not stand.
+/// The text between `open` and the next `close`; "" where `open` does not
+/// stand.
 static std::string_view between(std::string_view line, std::string_view open,
                                 char close) {
   size_t at = line.find(open);
@@ -175,8 +174,8 @@ static std::string loaded(std::string_view type, std::string_view to,
   if (bitsOf(to) == bitsOf(from))
     return moved(type, to, from);
   const char *sign = type[0] == 's' ? "s" : "u";
-  return "\tcvt." + std::string(sign) + std::to_string(bitsOf(to)) + "." + sign +
-         std::to_string(bitsOf(from)) + " \t" + std::string(to) + ", " +
+  return "\tcvt." + std::string(sign) + std::to_string(bitsOf(to)) + "." +
+         sign + std::to_string(bitsOf(from)) + " \t" + std::string(to) + ", " +
          std::string(from) + ";\n";
 }
 
@@ -184,7 +183,7 @@ std::string spliced(const std::string &name, const ScalarFunction &function,
                     const std::vector<std::string> &arguments,
                     const std::string &result, size_t id) {
   const std::string label = "$L" + std::to_string(id) + "_";
-  std::string text = "{\n";
+  std::string text = "{ // " + name + "\n";
   for (const std::string &line : function.lines) {
     if (line.empty())
       continue;
@@ -202,8 +201,7 @@ std::string spliced(const std::string &name, const ScalarFunction &function,
       text += line.substr(0, at) + "bra \t" + label + "done;\n";
     } else {
       std::string renamed = line;
-      for (size_t at = 0;
-           (at = renamed.find("$L__", at)) != std::string::npos;
+      for (size_t at = 0; (at = renamed.find("$L__", at)) != std::string::npos;
            at += label.size())
         renamed.replace(at, 4, label);
       text += renamed + "\n";

@@ -4,12 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// What nvcc made of Scalars.cu and Groups.cu, function by function, to be put into
-// the text of a kernel, and of Skeletons.cu, kernel by kernel.
-// Knows how nvcc writes a function down: parameters are loaded by
-// ld.param and the result is stored by st.param. (PTX ISA 9.0, "Kernel and
-// Function Directives"; names in a { } are local to it.) Arithmetic is nobody's
-// here but nvcc's.
+// What nvcc made of Scalars.cu and Groups.cu, function by function, to be put
+// into the text of a kernel, and of Skeletons.cu, kernel by kernel. Knows how
+// nvcc writes a function down: parameters are loaded by ld.param and the result
+// is stored by st.param. (PTX ISA 9.0, "Kernel and Function Directives"; names
+// in a { } are local to it.) Arithmetic is nobody's here but nvcc's.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_GRAPH_CUDASCALARS_H
 #define AICF_KERNELS_GRAPH_CUDASCALARS_H
@@ -24,8 +23,8 @@ namespace aicf::cuda {
 
 /// One function of the text.
 struct ScalarFunction {
-  std::string text;                ///< the whole definition
-  std::vector<std::string> lines;  ///< of its body
+  std::string text;                 ///< the whole definition
+  std::vector<std::string> lines;   ///< of its body
   std::vector<std::string> helpers; ///< functions and tables that it names
 };
 
@@ -60,8 +59,8 @@ private:
 };
 
 /// `result = name(arguments)` as a scope of its own, which has the lines of the
-/// function. Arguments are registers or literals. `id` is another one for each
-/// scope of a kernel.
+/// function, and its name in a comment. Arguments are registers or literals.
+/// `id` is another one for each scope of a kernel.
 std::string spliced(const std::string &name, const ScalarFunction &function,
                     const std::vector<std::string> &arguments,
                     const std::string &result, size_t id);

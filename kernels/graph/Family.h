@@ -65,13 +65,13 @@ inline uint64_t sumsOfGraphWorkspace(const GraphView<rules::Call> &c) {
              : kGraphSums * 8 * uint64_t(plan.chunks * plan.outer * plan.inner);
 }
 
-/// How a GPU goes over a graph with reductions inside: a block is one or more groups
-/// of threads, and a group has all that is reduced together, of a row or of some
-/// columns. Shapes alone say it.
+/// How a GPU goes over a graph with reductions inside: a block is one or more
+/// groups of threads, and a group has all that is reduced together, of a row or
+/// of some columns. Shapes alone say it.
 struct GroupPlan {
-  /// The most of a block: a thread may have 128 registers. With 1024 threads and 64
-  /// registers, a kernel of many spilled values and calls gave wrong elements on an
-  /// H200 (driver 580.159); why, we do not know.
+  /// The most of a block: a thread may have 128 registers. With 1024 threads
+  /// and 64 registers, a kernel of many spilled values and calls gave wrong
+  /// elements on an H200 (driver 580.159); why, we do not know.
   static constexpr int64_t kMostThreads = 512;
   int64_t outer, size, inner; ///< the reductions are over `size`
   int64_t vector;             ///< elements side by side that a thread has
@@ -94,8 +94,8 @@ struct GroupPlan {
   }
 };
 
-/// Functions that a kernel's text computes for one element. A step of 16 bits is
-/// rounded, and read again; one of f64 is twice as long.
+/// Functions that a kernel's text computes for one element. A step of 16 bits
+/// is rounded, and read again; one of f64 is twice as long.
 inline int64_t functionsOf(const RowGraph &graph) {
   int64_t count = 0;
   for (size_t p = 0; p < graph.steps.size(); ++p) {
@@ -110,8 +110,8 @@ inline int64_t reductionsOf(const RowGraph &graph) {
     count += graph.isReduction(p);
   return count;
 }
-/// The functions of the whole text: for each element that a thread has at a time,
-/// again in each phase of a loop.
+/// The functions of the whole text: for each element that a thread has at a
+/// time, again in each phase of a loop.
 inline int64_t functionsOf(const RowGraph &graph, const GroupPlan &plan) {
   return functionsOf(graph) * plan.vector * plan.turnsAtATime() *
          (plan.staysInRegisters() ? 1 : reductionsOf(graph) + 1);
@@ -184,6 +184,40 @@ groupPlan(const std::optional<RowGraph> &graph) {
     return std::nullopt;
   return plan;
 }
+/// A CPU goes over the rows of a graph some at a time. What it computes on the
+/// way has room for one of them at least: every value that exists inside, and
+/// once more in the type that is computed in.
+inline constexpr int64_t kMostOfCpuRow = 8192;
+inline constexpr size_t kCpuRegisterBytes = 512 << 10;
+/// The elements of a row, of a body with reductions. Nothing where they do not
+/// go together, or over something else, or where a row is too long.
+inline std::optional<int64_t> cpuRowOf(const Body &body,
+                                       Span<const TensorDesc> values) {
+  int64_t size = 0, inner = 0;
+  if (reducesInside(body)) {
+    const std::optional<RowGraph> graph = rowGraphOf(body, values);
+    if (!graph)
+      return std::nullopt;
+    size = graph->size;
+    inner = graph->inner;
+  } else if (const std::optional<ReductionPlan> plan = sumsPlan(body, values)) {
+    size = plan->size;
+    inner = plan->inner;
+  }
+  size_t places = body.results.size(), widest = 0;
+  for (const TensorDesc &type : values) {
+    places += type.dtype == rules::wide(type.dtype) ? 1 : 2;
+    widest = std::max(widest, sizeOf(rules::wide(type.dtype)));
+  }
+  if (inner != 1 || size > kMostOfCpuRow ||
+      places * widest * size_t(size) > kCpuRegisterBytes)
+    return std::nullopt;
+  return size;
+}
+inline bool hasRows(const GraphView<rules::Call> &c) {
+  return cpuRowOf(c.body(), c.values()).has_value();
+}
+
 inline bool hasGroups(const GraphView<rules::Call> &c) {
   return groupPlan(rowGraphOf(c.body(), c.values())).has_value();
 }

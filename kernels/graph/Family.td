@@ -34,7 +34,20 @@ class PointwiseGraphKernel<Device on> : KernelFamily<"graph", on> {
   let stridesEverywhere = 1;
 }
 def PointwiseGraphCpu : PointwiseGraphKernel<CPU> {
-  let kernel = "pointwiseGraph";
+  let kernel = "graph<$Args>";
+}
+/// Some rows at a time, so each must be short enough for a cache.
+class RowsCpu<BodyPattern pattern> : KernelFamily<"graph", CPU> {
+  let patterns = [pattern];
+  let variants = [OfAnyTypes];
+  let stridesEverywhere = 1;
+  let kernel = "graph<$Args>";
+}
+def PointwiseSumsCpu : RowsCpu<PointwiseSums> {
+  let condition = "haveOneShape(GraphView(call)) && hasRows(GraphView(call))";
+}
+def ReductionGraphCpu : RowsCpu<ReductionGraph> {
+  let condition = "hasRows(GraphView(call))";
 }
 def PointwiseGraphCuda : PointwiseGraphKernel<CUDA> {
   let provider = Generated;

@@ -25,6 +25,18 @@ namespace {
 /// whose rows are then read in runs that a processor fetches ahead.
 constexpr int64_t kColumns = 64, kMostColumns = 512;
 
+/// y[r] = sum over i of x[r,i], divided by `divisor`, for kRows rows side by
+/// side: additions of one row wait for each other.
+template <int kRows, typename T>
+void sumRows(const T *x, int64_t size, double divisor, T *y) {
+  double sums[kRows] = {};
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t r = 0; r < kRows; ++r)
+      sums[r] += double(x[r * size + i]);
+  for (int64_t r = 0; r < kRows; ++r)
+    y[r] = T(sums[r] / divisor);
+}
+
 /// y[o,k] = sum over i of x[o,i,k], divided by `divisor`.
 template <typename T, typename Args>
 void sumAndDivide(const Args &call, double divisor) {
@@ -32,24 +44,22 @@ void sumAndDivide(const Args &call, double divisor) {
   T *y = call.y().template dense<T>();
   auto [outer, size, inner] =
       families::SumExtents(call.x().desc, call.y().desc, call.attrs().axis);
-  if (inner == 1) { // rows: some side by side, since additions wait
-    constexpr int64_t kRows = 8;
-    parallelFor(outer, 2 * kRows, call->numThreads, outer * size,
+  if (inner == 1) {
+    parallelFor(outer, 16, call->numThreads, outer * size,
                 [&](int64_t begin, int64_t end) {
-                  for (int64_t o = begin; o < end; o += kRows) {
-                    const int64_t count = std::min(kRows, end - o);
-                    double sums[kRows] = {};
-                    if (count == kRows)
-                      for (int64_t i = 0; i < size; ++i)
-                        for (int64_t r = 0; r < kRows; ++r)
-                          sums[r] += double(x[(o + r) * size + i]);
-                    else
-                      for (int64_t r = 0; r < count; ++r)
-                        for (int64_t i = 0; i < size; ++i)
-                          sums[r] += double(x[(o + r) * size + i]);
-                    for (int64_t r = 0; r < count; ++r)
-                      y[o + r] = T(sums[r] / divisor);
+                  int64_t o = begin;
+                  for (; o + 8 <= end; o += 8)
+                    sumRows<8>(x + o * size, size, divisor, y + o);
+                  if (o + 4 <= end) {
+                    sumRows<4>(x + o * size, size, divisor, y + o);
+                    o += 4;
                   }
+                  if (o + 2 <= end) {
+                    sumRows<2>(x + o * size, size, divisor, y + o);
+                    o += 2;
+                  }
+                  if (o < end)
+                    sumRows<1>(x + o * size, size, divisor, y + o);
                 });
     return;
   }
@@ -78,8 +88,8 @@ template <typename T> void reduceMean(ReduceMeanArgs call) {
   sumAndDivide<T>(call, double(call.x().elements() / call.y().elements()));
 }
 
-/// The same of an x that lies anywhere, with the same order of additions. A block
-/// of sums is kept at once: wide where neighbours lie together.
+/// The same of an x that lies anywhere, with the same order of additions. A
+/// block of sums is kept at once: wide where neighbours lie together.
 template <typename T, typename Args>
 void sumAnywhere(const Args &call, double divisor) {
   const T *x = call.x().template strided<T>();
@@ -162,6 +172,14 @@ template <typename T> void expand(ExpandArgs call) {
   const T *x = call.x().dense<T>();
   T *y = call.y().dense<T>();
   families::SumExtents e(call.y().desc, call.x().desc, call.attrs().axis);
+  if (e.inner == 1) {
+    parallelFor(e.outer, std::max<int64_t>(1, 16384 / e.size), call->numThreads,
+                call.y().elements(), [&](int64_t begin, int64_t end) {
+                  for (int64_t o = begin; o < end; ++o)
+                    std::fill_n(y + o * e.size, e.size, x[o]);
+                });
+    return;
+  }
   int64_t blockSize = std::max<int64_t>(1, 16384 / e.inner);
   parallelFor(e.outer * e.size, blockSize, call->numThreads,
               call.y().elements(), [&](int64_t begin, int64_t end) {
@@ -180,29 +198,27 @@ template <typename T> void layerNorm(LayerNormArgs call) {
   double eps = call.attrs().eps;
   int64_t width = call.gamma().desc.dims[0];
   int64_t rows = call.x().elements() / width;
-  parallelFor(rows, 4, call->numThreads, rows * width,
-              [&](int64_t begin, int64_t end) {
-                for (int64_t r = begin; r < end; ++r) {
-                  const T *in = x + r * width;
-                  const double mu =
-                      rowSum<double>(
-                          width, [=](int64_t j) { return double(in[j]); }) /
-                      double(width);
-                  const double squares = rowSum<double>(width, [=](int64_t j) {
-                    const double d = double(in[j]) - mu;
-                    return d * d;
-                  });
-                  const double inverse =
-                      1 / std::sqrt(squares / double(width) + eps);
-                  AICF_INDEPENDENT_LOOP
-                  for (int64_t j = 0; j < width; ++j)
-                    y[r * width + j] =
-                        T((double(in[j]) - mu) * inverse * double(gamma[j]) +
-                          double(beta[j]));
-                  mean[r] = T(mu);
-                  rstd[r] = T(inverse);
-                }
-              });
+  parallelFor(
+      rows, 4, call->numThreads, rows * width, [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) {
+          const T *in = x + r * width;
+          const double mu =
+              rowSum<double>(width, [=](int64_t j) { return double(in[j]); }) /
+              double(width);
+          const double squares = rowSum<double>(width, [=](int64_t j) {
+            const double d = double(in[j]) - mu;
+            return d * d;
+          });
+          const double inverse = 1 / std::sqrt(squares / double(width) + eps);
+          AICF_INDEPENDENT_LOOP
+          for (int64_t j = 0; j < width; ++j)
+            y[r * width + j] =
+                T((double(in[j]) - mu) * inverse * double(gamma[j]) +
+                  double(beta[j]));
+          mean[r] = T(mu);
+          rstd[r] = T(inverse);
+        }
+      });
 }
 
 /// dx = rstd·(g - mean(g) - h·mean(g·h)) with h = (x - mean)·rstd, g =

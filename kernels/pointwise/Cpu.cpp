@@ -57,7 +57,7 @@ template <typename T> void biasAddStrided(BiasAddArgs call) {
   const TensorDesc bias = repeatedBias(call);
   const Walks<3> walks({&call.y().desc, &bias, &call.out().desc});
   parallelRows(walks, call.y().elements(), call->numThreads,
-               [&](const int64_t(&at)[3], int64_t width) {
+               [&](const int64_t (&at)[3], int64_t width) {
                  for (int64_t i = 0; i < width; ++i)
                    out[at[2] + i * walks.step(2)] =
                        C(y[at[0] + i * walks.step(0)]) +
@@ -71,7 +71,7 @@ void copyInto(CopyArgs call) {
     using T = decltype(element);
     const Walks<2> walks({&call.x().desc, &call.y().desc});
     parallelRows(walks, call.x().elements(), call->numThreads,
-                 [&](const int64_t(&at)[2], int64_t width) {
+                 [&](const int64_t (&at)[2], int64_t width) {
                    const T *from = call.x().strided<T>() + at[0];
                    T *to = call.y().strided<T>() + at[1];
                    if (walks.step(0) == 1 && walks.step(1) == 1)
@@ -122,11 +122,11 @@ void paddedCast(const TensorView &from, const TensorView &to) {
               : To(Compute<To>(0));
 }
 
-template <typename From, typename To> void cast(CastArgs call) {
+template <typename Args, typename From, typename To> void cast(Args call) {
   if (!call.x().desc.isDense() || !call.y().desc.isDense())
     return paddedCast<From, To>(call.x(), call.y());
-  const From *x = call.x().dense<From>();
-  To *y = call.y().dense<To>();
+  const From *x = call.x().template dense<From>();
+  To *y = call.y().template dense<To>();
   parallelElements(call.x().elements(), call->numThreads,
                    [=](int64_t i) { y[i] = convert<To>(x[i]); });
 }

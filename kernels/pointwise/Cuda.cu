@@ -98,7 +98,8 @@ LaunchPlan biasAddStrided(BiasAddArgs call, const DeviceLimits &limits) {
   WalkParams p{call.y().start(), call.b().start(), call.out().start(),
                call.y().elements(),
                Walks<3>({&call.y().desc, &bias, &call.out().desc})};
-  return {plan(biasAddStridedKernel<T>, gridFor(p.elements, limits), kBlock, p)};
+  return {
+      plan(biasAddStridedKernel<T>, gridFor(p.elements, limits), kBlock, p)};
 }
 
 /// True where To is i1, which C++ stores as a byte.
@@ -139,24 +140,24 @@ __global__ void paddedCastKernel(const __grid_constant__ PaddedCastParams p) {
     To *y = static_cast<To *>(p.y) + row * p.yPitch;
     int64_t width = row < p.rows ? p.width : 0;
     for (int64_t i = threadIdx.x; i < p.yPitch; i += blockDim.x)
-      y[i] = i < width ? convert<To>(x[i])
-                       : narrow<To>(Compute<To>(0));
+      y[i] = i < width ? convert<To>(x[i]) : narrow<To>(Compute<To>(0));
   }
 }
 
 template <typename From, typename To>
-LaunchPlan paddedCast(CastArgs call, const DeviceLimits &limits) {
-  const TensorDesc &x = call.x().desc, &y = call.y().desc;
-  PaddedCastParams p{call.x().start(), call.y().start(),  x.rows(), x.width(),
-                     x.pitch(),        y.stored().rows(), y.pitch()};
+LaunchPlan paddedCast(const TensorView &from, const TensorView &to,
+                      const DeviceLimits &limits) {
+  const TensorDesc &x = from.desc, &y = to.desc;
+  PaddedCastParams p{from.start(), to.start(),        x.rows(), x.width(),
+                     x.pitch(),    y.stored().rows(), y.pitch()};
   return {plan(paddedCastKernel<From, To>,
                gridFor(p.storedRows * kBlock, limits), kBlock, p)};
 }
 
-template <typename From, typename To, int V>
-LaunchPlan cast(CastArgs call, const DeviceLimits &limits) {
+template <typename Args, typename From, typename To, int V>
+LaunchPlan cast(Args call, const DeviceLimits &limits) {
   if (!call.x().desc.isDense() || !call.y().desc.isDense())
-    return paddedCast<From, To>(call, limits);
+    return paddedCast<From, To>(call.x(), call.y(), limits);
   MapParams p{};
   p.a = call.x().dense();
   p.out = call.y().dense();
@@ -187,15 +188,13 @@ __global__ void copyIntoKernel(const __grid_constant__ WalkParams p) {
 }
 
 LaunchPlan copyInto(CopyArgs call, const DeviceLimits &limits) {
-  WalkParams p{call.x().start(), nullptr, call.y().start(),
-               call.x().elements(),
+  WalkParams p{call.x().start(), nullptr, call.y().start(), call.x().elements(),
                Walks<3>({&call.x().desc, &call.x().desc, &call.y().desc})};
   return byElementSize(call.x().desc.dtype, [&](auto element) -> LaunchPlan {
     using T = decltype(element);
     constexpr int V = 16 / sizeof(T);
     const DType dtype = call.x().desc.dtype;
-    if (p.walks.step(0) == 1 &&
-        hasAlignedVectors<V>(p.walks, 0, p.a, dtype) &&
+    if (p.walks.step(0) == 1 && hasAlignedVectors<V>(p.walks, 0, p.a, dtype) &&
         hasAlignedVectors<V>(p.walks, 2, p.out, dtype))
       return {plan(copyIntoKernel<T, V>, gridFor(p.elements / V, limits),
                    kBlock, p)};

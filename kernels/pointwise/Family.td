@@ -250,6 +250,28 @@ def CastPrimitive : Primitive<"cast", 7> {
   let constraints = ["y has x's shape."];
 }
 
+/// A cast whose name says the type. So it may stand inside a body, where nothing else
+/// gives that.
+class CastToPrimitive<string element, int number>
+    : Primitive<"to_" # element, number> {
+  string dtype = element;
+  let keepsZeros = ZerosKeptEverywhere;
+  let elementwise = 1;
+  let summary = "y = x converted to " # element;
+  let text = [{
+    This is what a `cast` inside a body is. It converts as `cast` does.
+  }];
+  let operandList = [In<"x", AnyElement>];
+  let resultList = [FloatLike<"y", "x", element>];
+  let phase = ForwardPhase;
+  let precision = Wide;
+  let constraints = []<string>;
+}
+def ToF32Primitive : CastToPrimitive<"f32", 158>;
+def ToF16Primitive : CastToPrimitive<"f16", 159>;
+def ToBF16Primitive : CastToPrimitive<"bf16", 160>;
+def ToF64Primitive : CastToPrimitive<"f64", 161>;
+
 //===----------------------------------------------------------------------===//
 // The ops of a step
 //===----------------------------------------------------------------------===//
@@ -438,7 +460,7 @@ def CastCpu : KernelFamily<"pointwise", CPU> {
   let variants = [From<"f32", "f64">, From<"f64", "f32">, From<"f32", "f16">,
                   From<"f16", "f32">, From<"f32", "bf16">, From<"bf16", "f32">]
                  # EveryOtherCast;
-  let kernel = "cast<$T, $U>";
+  let kernel = "cast<$Args, $T, $U>";
   let takesPads = 1;
 }
 def CastCuda : KernelFamily<"pointwise", CUDA> {
@@ -450,8 +472,28 @@ def CastCuda : KernelFamily<"pointwise", CUDA> {
                   From<"f32", "f64">, From<"f64", "f32">]
                  # !foreach(v, EveryOtherCast, From<v.input, v.output, 4>)
                  # EveryOtherCast;
-  let kernel = "cast<$T, $U, $V>";
+  let kernel = "cast<$Args, $T, $U, $V>";
   let takesPads = 1;
+}
+
+/// The pairs of other types with one that a primitive's name says.
+class CastsTo<string element> {
+  defvar others = !filter(from, CastNames, !ne(from, element));
+  list<Variant> onCpu = !foreach(from, others, From<from, element>);
+  list<Variant> onCuda = !foreach(from, others, From<from, element, 4>) # onCpu;
+}
+class CastToKernel<CastToPrimitive of, Device device>
+    : KernelFamily<"pointwise", device> {
+  defvar types = CastsTo<of.dtype>;
+  let kinds = [of];
+  let variants = !if(!eq(!cast<string>(device), "CPU"), types.onCpu, types.onCuda);
+  let kernel = !if(!eq(!cast<string>(device), "CPU"), "cast<$Args, $T, $U>",
+                   "cast<$Args, $T, $U, $V>");
+  let takesPads = 1;
+}
+foreach to = [ToF32Primitive, ToF16Primitive, ToBF16Primitive, ToF64Primitive] in {
+  def : CastToKernel<to, CPU>;
+  def : CastToKernel<to, CUDA>;
 }
 
 #endif // AICF_KERNELS_POINTWISE_FAMILY_TD

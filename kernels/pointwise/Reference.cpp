@@ -125,7 +125,7 @@ static double toInteger(double x, double lowest) {
   return std::trunc(std::fmin(std::fmax(x, lowest), -lowest - 1));
 }
 
-void compute(const CastView<Call> &c) {
+template <typename View> static void convert(const View &c) {
   DType from = c.x().desc.dtype, to = c.y().desc.dtype;
   fill(c.y(), [&](size_t i) {
     double x = c.x()[i];
@@ -138,5 +138,10 @@ void compute(const CastView<Call> &c) {
     return x;
   });
 }
+void compute(const CastView<Call> &c) { convert(c); }
+void compute(const ToF32View<Call> &c) { convert(c); }
+void compute(const ToF16View<Call> &c) { convert(c); }
+void compute(const ToBf16View<Call> &c) { convert(c); }
+void compute(const ToF64View<Call> &c) { convert(c); }
 
 } // namespace aicf::reference

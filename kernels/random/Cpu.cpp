@@ -26,11 +26,15 @@ template <typename T> void dropout(DropoutArgs call) {
   uint64_t threshold = dropThreshold(attrs.p), seed = uint64_t(attrs.seed);
   C scale = C(1 / (1 - attrs.p));
   int64_t n = call.x().elements();
-  parallelElements((n + 3) / 4, call->numThreads, [=](int64_t group) {
+  const int64_t before = call->firstElement, firstGroup = before / 4;
+  const int64_t groups = (before + n + 3) / 4 - firstGroup;
+  parallelElements(groups, call->numThreads, [=](int64_t number) {
+    const int64_t group = firstGroup + number;
     PhiloxWords words = philox(seed, uint64_t(group), step);
-    int64_t width = std::min<int64_t>(4, n - 4 * group);
-    for (int64_t k = 0; k < width; ++k) {
-      int64_t i = 4 * group + k;
+    const int64_t from = std::max(before - 4 * group, int64_t(0));
+    const int64_t width = std::min<int64_t>(4, before + n - 4 * group);
+    for (int64_t k = from; k < width; ++k) {
+      int64_t i = 4 * group + k - before;
       bool isKept = words.at[k] >= threshold;
       y[i] = isKept ? T(C(x[i]) * scale) : T(0.0f);
     }

@@ -27,6 +27,8 @@ def DropoutPrimitive : Primitive<"dropout", 57, "DROP"> {
   let operandList = [In<"x">, In<"step", IntElement>];
   let resultList = [Like<"y", "x">];
   let ties = [Tie<"y", "x">];
+  let spreadOperand = "step";
+  let spreadAs = "dropout";
   let fields = [F64Field<"p", BelowOne>, I64Field<"seed", AnyNumber>];
   let phase = ForwardPhase;
   let precision = Narrow;

@@ -9,6 +9,8 @@
 #include "lib/Ops/Fields.h"
 #include "lib/Ops/RowGraph.h"
 
+#include <algorithm>
+
 namespace aicf {
 namespace {
 
@@ -39,7 +41,8 @@ bool spreadsAreApart(const Body &body) {
           reader == kNobody ||
           (isSpread ? reader < body.primitives.size() &&
                           body.primitives[reader].kind == primitive.kind &&
-                          body.primitives[reader].attrs == primitive.attrs
+                          (!spread->hasAxis() ||
+                           body.primitives[reader].attrs == primitive.attrs)
                     : reader == kElementwise);
       if (!isAlike)
         return false;
@@ -67,9 +70,34 @@ bool mayBeInSomeGraph(OpKind kind) {
          isRowwise(kind);
 }
 
+/// The type that the record of `kind` gives to what it converts.
+static std::optional<DType> typeThatIsSaid(OpKind kind) {
+  switch (infoOf(kind).results[0].rule) {
+  case TypeRule::F32Like:
+    return DType::F32;
+  case TypeRule::F16Like:
+    return DType::F16;
+  case TypeRule::BF16Like:
+    return DType::BF16;
+  case TypeRule::F64Like:
+    return DType::F64;
+  default:
+    return std::nullopt;
+  }
+}
+
 OpKind elementwiseKind(OpKind kind) {
+  if (typeThatIsSaid(kind))
+    return OpKind::Cast;
   const SpreadInfo *spread = spreadOf(kind);
   return spread ? spread->as : kind;
+}
+
+std::optional<OpKind> conversionTo(DType dtype) {
+  for (uint16_t kind = 0; kind < kNumOpKinds; ++kind)
+    if (isKnown(OpKind(kind)) && typeThatIsSaid(OpKind(kind)) == dtype)
+      return OpKind(kind);
+  return std::nullopt;
 }
 
 bool isSumOf(const Body &body, uint32_t value) {
@@ -89,9 +117,18 @@ bool readsItsSums(const Body &body) {
 
 bool isRepeat(OpKind kind) { return kind == OpKind::Expand; }
 
+bool reducesInside(const Body &body) {
+  return readsItsSums(body) ||
+         std::any_of(body.primitives.begin(), body.primitives.end(),
+                     [](const Primitive &primitive) {
+                       return isRepeat(primitive.kind) ||
+                              isRowwise(primitive.kind);
+                     });
+}
+
 namespace {
-/// Values that have one shape are one set (union by path halving: Tarjan and van
-/// Leeuwen, "Worst-Case Analysis of Set Union Algorithms", 1984).
+/// Values that have one shape are one set (union by path halving: Tarjan and
+/// van Leeuwen, "Worst-Case Analysis of Set Union Algorithms", 1984).
 class ShapeSets {
 public:
   explicit ShapeSets(size_t count) : parents(count) {
@@ -124,7 +161,8 @@ std::optional<std::vector<Extent>> extentsOf(const Body &body) {
         sets.join(size_t(operand), isSum || isOfRows ? whole
                                    : repeats         ? reduced
                                                      : result);
-    if (isSum || repeats || isOfRows)
+    // The number of an element is its place in the whole.
+    if (isSum || repeats || isOfRows || knowsNumbers(primitive.kind))
       sets.join(result, isSum ? reduced : whole);
   }
   if (sets.find(whole) == sets.find(reduced))
@@ -143,17 +181,15 @@ std::optional<std::vector<Extent>> extentsOf(const Body &body) {
 /// reads one where they are inside, nothing elsewhere. What is defined by rows
 /// has its own.
 static bool sumsAreInPlace(const GraphInfo &graph, const Body &body) {
-  size_t numSums = 0, numOfRows = 0, numRepeats = 0;
+  size_t numSums = 0, numOfRows = 0;
   for (const Primitive &primitive : body.primitives) {
     numSums += infoOf(primitive.kind).isSum();
     numOfRows += isRowwise(primitive.kind);
-    numRepeats += isRepeat(primitive.kind);
   }
-  const bool areInside = numOfRows > 0 || readsItsSums(body);
   if (graph.maxReductions)
-    return areInside && numSums + numOfRows <= graph.maxReductions &&
-           extentsOf(body);
-  if (areInside || numRepeats > 0)
+    return (numOfRows > 0 || readsItsSums(body)) &&
+           numSums + numOfRows <= graph.maxReductions && extentsOf(body);
+  if (reducesInside(body))
     return false;
   return graph.maxSums ? numSums > 0 && numSums <= graph.maxSums : numSums == 0;
 }
@@ -180,10 +216,12 @@ std::vector<TensorDesc> graphTypes(const Body &body,
       continue;
     const TensorDesc &like = types[size_t(primitive.operands[0])];
     auto operand = size_t(primitive.operands[spread->operand]);
-    auto axis = std::get<int64_t>(
-        decodeField(infoOf(primitive.kind).fields[0], primitive.attrs));
     int64_t strides[kMaxRank] = {};
-    strides[axis < 0 ? like.rank - 1 : axis] = types[operand].stride(0);
+    if (spread->hasAxis()) {
+      auto axis = std::get<int64_t>(
+          decodeField(infoOf(primitive.kind).fields[0], primitive.attrs));
+      strides[axis < 0 ? like.rank - 1 : axis] = types[operand].stride(0);
+    }
     all[operand] = TensorDesc::strided(types[operand].dtype, like.shape(),
                                        {strides, like.rank});
   }
@@ -206,7 +244,8 @@ bool isCopy(OpKind kind) {
   return kind == OpKind::Copy || kind == OpKind::CopySaved;
 }
 
-/// The primitives of `body`, by position, as a walk from the results meets them.
+/// The primitives of `body`, by position, as a walk from the results meets
+/// them.
 static std::vector<size_t> graphOrder(const Body &body) {
   std::vector<size_t> makerOf;
   for (size_t p = 0; p < body.primitives.size(); ++p)

@@ -18,23 +18,38 @@
 
 namespace aicf {
 
-/// A primitive that is the elementwise `as` of operand 0 and of `operand`, which
-/// is repeated over all dimensions but one: that of its field `axis`.
+/// A primitive that is the elementwise `as` of operand 0 and of `operand`,
+/// which is repeated over all dimensions but one: that of its field `axis`. Or
+/// it is itself, with a 0-d operand that is repeated over all.
 struct SpreadInfo {
   OpKind kind;
   uint8_t operand;
   OpKind as;
+  bool hasAxis() const { return kind != as; }
 };
 /// Null for other kinds.
 const SpreadInfo *spreadOf(OpKind kind);
+inline bool hasSpreadAxis(OpKind kind) {
+  const SpreadInfo *spread = spreadOf(kind);
+  return spread && spread->hasAxis();
+}
+/// True if an element of the result depends on its number, too.
+inline bool knowsNumbers(OpKind kind) {
+  const SpreadInfo *spread = spreadOf(kind);
+  return spread && !spread->hasAxis();
+}
 
 /// True for a primitive that may be part of a graph without sums: it is
 /// elementwise, or is so with an operand that is repeated.
 bool mayBeInGraph(OpKind kind);
 /// True for a primitive that a graph of some kind may have.
 bool mayBeInSomeGraph(OpKind kind);
-/// What a graph's kernel computes for a primitive of this kind.
+/// What a graph's kernel computes for a primitive of this kind: `cast` for what
+/// converts to the type that its name says.
 OpKind elementwiseKind(OpKind kind);
+/// The primitive that converts to `dtype` and says so, as one inside a body
+/// must.
+std::optional<OpKind> conversionTo(DType dtype);
 
 /// True for a value that is the result of a sum.
 bool isSumOf(const Body &body, uint32_t value);
@@ -42,14 +57,17 @@ bool isSumOf(const Body &body, uint32_t value);
 /// True for a body in which something reads a sum.
 bool readsItsSums(const Body &body);
 
+/// True for a body that goes on with what it reduces, or repeats.
+bool reducesInside(const Body &body);
+
 /// A primitive that repeats what is left of a reduction.
 bool isRepeat(OpKind kind);
 
 /// A value of a graph with reductions has the shape of what is reduced, or of
 /// what is left of it.
 enum class Extent : uint8_t { Whole, Reduced };
-/// The extents of all values, by number. Nothing for a body where one would be both, or
-/// where nothing says which one is.
+/// The extents of all values, by number. Nothing for a body where one would be
+/// both, or where nothing says which one is.
 std::optional<std::vector<Extent>> extentsOf(const Body &body);
 
 /// Whether the body, in normal form, is one of the graph's.

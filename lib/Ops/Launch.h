@@ -33,6 +33,9 @@ public:
   TensorView workspace;
   /// Threads a CPU kernel may use; results do not depend on it.
   int numThreads = 1;
+  /// Where the tensors are pieces of longer ones, the number that their element
+  /// 0 has there.
+  int64_t firstElement = 0;
   /// What cpu::prepare() gave for the call.
   const CpuPrepared *prepared = nullptr;
 };

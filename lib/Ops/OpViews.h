@@ -1785,6 +1785,42 @@ template <typename Call> struct GroupBiasCorrView : CallView<Call> {
   decltype(auto) bc() const { return this->outAt(0); }
 };
 
+/// to_f32
+template <typename Call> struct ToF32View : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ToF32;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
+/// to_f16
+template <typename Call> struct ToF16View : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ToF16;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
+/// to_bf16
+template <typename Call> struct ToBf16View : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ToBf16;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
+/// to_f64
+template <typename Call> struct ToF64View : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ToF64;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+};
+
 /// Pattern adam_group_update
 template <typename Call> struct AdamGroupUpdateView : PatternView<Call> {
   AdamGroupUpdateView(const Call &call)
@@ -2119,7 +2155,11 @@ template <typename Call> struct ReductionGraphView : GraphView<Call> {
   X(DivScalar) \
   X(AdamGroupStep) \
   X(SgdGroupStep) \
-  X(GroupBiasCorr)
+  X(GroupBiasCorr) \
+  X(ToF32) \
+  X(ToF16) \
+  X(ToBf16) \
+  X(ToF64)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \

@@ -265,6 +265,14 @@ std::optional<TensorDesc> typeByRule(TypeRule rule, const TensorDesc &of) {
     return TensorDesc(DType::I1, of.shape());
   case TypeRule::ScalarI32:
     return TensorDesc(DType::I32, {});
+  case TypeRule::F32Like:
+    return TensorDesc(DType::F32, of.shape());
+  case TypeRule::F16Like:
+    return TensorDesc(DType::F16, of.shape());
+  case TypeRule::BF16Like:
+    return TensorDesc(DType::BF16, of.shape());
+  case TypeRule::F64Like:
+    return TensorDesc(DType::F64, of.shape());
   case TypeRule::Checked:
     break;
   }
@@ -439,8 +447,8 @@ std::optional<FieldValue> fieldDefault(OpKind kind, size_t field,
   if (!slots)
     return std::nullopt;
   for (size_t i = 0; i < ins.size(); ++i)
-    if (ins[i].isAbsent && info.operands[slots->operandAt(i)].presence !=
-                               Presence::Optional)
+    if (ins[i].isAbsent &&
+        info.operands[slots->operandAt(i)].presence != Presence::Optional)
       return std::nullopt;
   auto [body, types] = makeTypedBody(kind, ins, {}, {});
   rules::Call call(body, types);

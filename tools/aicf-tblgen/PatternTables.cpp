@@ -130,9 +130,10 @@ void emitSpread(const Primitive &p, const std::vector<Primitive> &kinds,
     return;
   auto kind = llvm::find_if(
       kinds, [&](const Primitive &other) { return other.name == as; });
-  if (kind == kinds.end() || !kind->isElementwise() ||
-      kind->operands.size() != p.operands.size() || p.fields.size() != 1 ||
-      p.fields[0].name != "axis")
+  const bool isItself = as == p.name;
+  if (kind == kinds.end() || (!isItself && !kind->isElementwise()) ||
+      kind->operands.size() != p.operands.size() ||
+      (!isItself && (p.fields.size() != 1 || p.fields[0].name != "axis")))
     PrintFatalError(p.record, "'" + p.name + "' is not '" + as +
                                   "' with an operand that is repeated along "
                                   "all dimensions but `axis`");

@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Graphs of whatever elementwise primitives there are samples of, of operands that
-// lie anywhere; any of their values are results. If wanted, one or two sums of
-// values are results, too.
+// Graphs of whatever elementwise primitives there are samples of, of operands
+// that lie anywhere; any of their values are results. If wanted, one or two
+// sums of values are results, too.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_UNITTESTS_COMMON_RANDOMGRAPH_H
 #define AICF_UNITTESTS_COMMON_RANDOMGRAPH_H
@@ -82,6 +82,10 @@ private:
     for (const TensorDesc &desc : sample.ins) {
       if (!spread || ins.size() != spread->operand) {
         ins.push_back(anyOf(desc.dtype));
+        continue;
+      }
+      if (!spread->hasAxis()) {
+        ins.push_back(graph.operand(desc));
         continue;
       }
       const size_t axis = random() % shape.size();

@@ -132,6 +132,11 @@ private:
         *elementwiseRows()[random() % elementwiseRows().size()];
     Sample sample = makeSample(row, 3, 4, dtype);
     auto isOther = [&](const TensorDesc &desc) { return desc.dtype != dtype; };
+    if (row.kind != OpKind::Cast && elementwiseKind(row.kind) == OpKind::Cast)
+      return addCasts(pool, of, sample);
+    if (const SpreadInfo *spread = spreadOf(row.kind);
+        spread && !spread->hasAxis() && &pool == &whole && numOperands < 10)
+      return addDropout(sample);
     if (!row.takes(dtype) || spreadOf(row.kind) ||
         std::any_of(sample.ins.begin(), sample.ins.end(), isOther) ||
         isOther(sample.outs[0]))
@@ -150,6 +155,26 @@ private:
     }
     pool.push_back(
         graph.add(row.kind, ins, sample.attrs, TensorDesc(dtype, of)));
+    ++numMade;
+  }
+
+  /// To another type and back.
+  void addCasts(std::vector<Value> &pool, const std::vector<int64_t> &of,
+                const Sample &sample) {
+    if (sample.ins[0].dtype != dtype)
+      return;
+    const DType other = sample.outs[0].dtype;
+    const Value there =
+        graph.add(sample.kind, {anyOf(pool)}, {}, TensorDesc(other, of));
+    pool.push_back(
+        graph.add(*conversionTo(dtype), {there}, {}, TensorDesc(dtype, of)));
+    numMade += 2;
+  }
+  void addDropout(const Sample &sample) {
+    ++numOperands;
+    const Value x = anyOf(whole), step = graph.operand(sample.ins[1]);
+    whole.push_back(graph.add(sample.kind, {x, step}, sample.attrs,
+                              TensorDesc(dtype, shape)));
     ++numMade;
   }
 

@@ -99,6 +99,9 @@ class WideScalarOf<string name, string of> : Result<name, "WideScalarOf", of>;
 /// A result of i1 with an operand's shape.
 class BoolLike<string name, string of>
     : Result<name, "BoolLike", of, BoolElement>;
+/// A result of float type `element` with an operand's shape.
+class FloatLike<string name, string of, string element>
+    : Result<name, !toupper(element) # "Like", of, FloatElement>;
 /// A 0-d result of i32: a flag that is 1 or 0, or a count.
 class ScalarI32<string name> : Result<name, "ScalarI32", "">;
 /// A result whose type the numbered constraints check. With `infers` it may stand
@@ -274,7 +277,8 @@ class Primitive<string mnemonic, int number, string schema = ""> {
   Reduction reduction = NoReduction;
   /// The primitive is the elementwise `spreadAs` of operand 0 and of this operand, which
   /// has one dimension, that of number `axis` (a field) of operand 0, and is repeated over
-  /// the others.
+  /// the others. A primitive that is `spreadAs` itself has a 0-d operand there, which is
+  /// repeated over all dimensions; an element may also depend on its own number.
   string spreadOperand = "";
   string spreadAs = "";
 

@@ -48,9 +48,9 @@ std::vector<Value> residual(GraphBuilder &g, Value x, Value y) {
 /// w - rate * y / (sqrt(|x|) + eps).
 std::vector<Value> update(GraphBuilder &g, Value x, Value y) {
   Value root = g.add(OpKind::Sqrt, {g.add(OpKind::Abs, {x})});
-  Value step = g.add(OpKind::Div,
-                     {y, g.add(OpKind::AddScalar, {root},
-                               encodeAttrs(AddScalarAttrs{0.125}))});
+  Value step =
+      g.add(OpKind::Div, {y, g.add(OpKind::AddScalar, {root},
+                                   encodeAttrs(AddScalarAttrs{0.125}))});
   Value scaled = g.add(OpKind::Mul, {g.operand(g.descOf(x)), step});
   return {g.add(OpKind::Sub, {g.operand(g.descOf(x)), scaled})};
 }
@@ -60,17 +60,19 @@ std::vector<Value> masked(GraphBuilder &g, Value x, Value y) {
   return {mask, g.add(OpKind::Where, {mask, g.add(OpKind::Neg, {x}), y})};
 }
 std::vector<Value> bothMasks(GraphBuilder &g, Value x, Value y) {
-  Value both = g.add(
-      OpKind::LogicalAnd,
-      {g.add(OpKind::LessScalar, {x}, encodeAttrs(LessScalarAttrs{0.5})),
-       g.add(OpKind::GreaterScalar, {y}, encodeAttrs(GreaterScalarAttrs{-0.5}))});
-  return {g.add(OpKind::MaskedFill, {x, both}, encodeAttrs(MaskedFillAttrs{2, 0}))};
+  Value both =
+      g.add(OpKind::LogicalAnd,
+            {g.add(OpKind::LessScalar, {x}, encodeAttrs(LessScalarAttrs{0.5})),
+             g.add(OpKind::GreaterScalar, {y},
+                   encodeAttrs(GreaterScalarAttrs{-0.5}))});
+  return {
+      g.add(OpKind::MaskedFill, {x, both}, encodeAttrs(MaskedFillAttrs{2, 0}))};
 }
 /// The sum is read twice, and the first result by the second.
 std::vector<Value> diamond(GraphBuilder &g, Value x, Value y) {
   Value sum = g.add(OpKind::Add, {x, y});
-  Value product = g.add(OpKind::Mul, {g.add(OpKind::Tanh, {sum}),
-                                      g.add(OpKind::Square, {sum})});
+  Value product = g.add(
+      OpKind::Mul, {g.add(OpKind::Tanh, {sum}), g.add(OpKind::Square, {sum})});
   return {product, g.add(OpKind::Sub, {product, x})};
 }
 std::vector<Value> backward(GraphBuilder &g, Value x, Value y) {
@@ -78,7 +80,17 @@ std::vector<Value> backward(GraphBuilder &g, Value x, Value y) {
   return {g.add(OpKind::Maximum, {dy, g.add(OpKind::Silu, {y})})};
 }
 std::vector<Value> copied(GraphBuilder &g, Value x, Value y) {
-  return {g.add(OpKind::Copy, {x}), g.add(OpKind::Exp, {g.add(OpKind::Neg, {y})})};
+  return {g.add(OpKind::Copy, {x}),
+          g.add(OpKind::Exp, {g.add(OpKind::Neg, {y})})};
+}
+/// Two masks of one counter.
+std::vector<Value> dropouts(GraphBuilder &g, Value x, Value y) {
+  Value step = g.operand({DType::I32, {}});
+  Value sum = g.add(OpKind::Add, {g.add(OpKind::Dropout, {x, step},
+                                        encodeAttrs(DropoutAttrs{0.25, 7})),
+                                  y});
+  return {g.add(OpKind::Dropout, {g.add(OpKind::Relu, {sum}), step},
+                encodeAttrs(DropoutAttrs{0.5, 8}))};
 }
 /// Makes as many primitives as there can be.
 std::vector<Value> longest(GraphBuilder &g, Value x, Value y) {
@@ -134,23 +146,21 @@ Value scaleOf(GraphBuilder &g, Value x, int64_t axis) {
 }
 std::vector<Value> rmsNorm(GraphBuilder &g, Value x, Value y) {
   Value sum = g.add(OpKind::Add, {x, y}), scale = scaleOf(g, sum, 1);
-  return {sum, scale,
-          g.add(OpKind::Mul, {sum, repeated(g, scale, 1, x)})};
+  return {sum, scale, g.add(OpKind::Mul, {sum, repeated(g, scale, 1, x)})};
 }
 std::vector<Value> batchNorm(GraphBuilder &g, Value x, Value y) {
   Value mean = leftOf(g, OpKind::ReduceMean, x, 0);
   Value distance = g.add(OpKind::Sub, {x, repeated(g, mean, 0, x)});
   Value scale = repeated(g, scaleOf(g, distance, 0), 0, x);
-  return {mean,
-          g.add(OpKind::Add, {g.add(OpKind::Mul, {distance, scale}), y})};
+  return {mean, g.add(OpKind::Add, {g.add(OpKind::Mul, {distance, scale}), y})};
 }
 /// The gradient of a norm: two sums that do not wait for each other.
 std::vector<Value> normBackward(GraphBuilder &g, Value x, Value y) {
   Value a = leftOf(g, OpKind::ReduceMean, x, 1);
   Value b = leftOf(g, OpKind::ReduceMean, g.add(OpKind::Mul, {x, y}), 1);
   Value less = g.add(OpKind::Sub, {x, repeated(g, a, 1, x)});
-  return {g.add(OpKind::Sub, {less, g.add(OpKind::Mul,
-                                          {y, repeated(g, b, 1, x)})})};
+  return {g.add(OpKind::Sub,
+                {less, g.add(OpKind::Mul, {y, repeated(g, b, 1, x)})})};
 }
 /// A softmax of scaled numbers, and its gradient.
 std::vector<Value> scaledSoftmax(GraphBuilder &g, Value x, Value y) {
@@ -158,6 +168,12 @@ std::vector<Value> scaledSoftmax(GraphBuilder &g, Value x, Value y) {
   Value p = g.add(OpKind::Softmax, {scaled});
   // Where a row is one number, the gradient is 0 but for its rounding.
   return {p, g.add(OpKind::Add, {g.add(OpKind::SoftmaxBwd, {y, p}), x})};
+}
+/// The weights of attention.
+std::vector<Value> droppedSoftmax(GraphBuilder &g, Value x, Value y) {
+  Value p = g.add(OpKind::Softmax, {g.add(OpKind::Add, {x, y})});
+  return {p, g.add(OpKind::Dropout, {p, g.operand({DType::I64, {}})},
+                   encodeAttrs(DropoutAttrs{0.25, 7}))};
 }
 std::vector<Value> logSoftmaxes(GraphBuilder &g, Value x, Value y) {
   Value p = g.add(OpKind::LogSoftmax, {g.add(OpKind::Add, {x, y})});
@@ -168,11 +184,12 @@ std::vector<Value> logSoftmaxes(GraphBuilder &g, Value x, Value y) {
 
 std::vector<KindRow> graphRows() {
   std::vector<KindRow> rows = {
-      rowOf("swish", swish),         rowOf("gelu kept", keptGelu),
-      rowOf("residual", residual),   rowOf("update", update),
-      rowOf("masked", masked),       rowOf("both masks", bothMasks),
-      rowOf("diamond", diamond),     rowOf("backward", backward),
-      rowOf("copied", copied),       rowOf("longest", longest)};
+      rowOf("swish", swish),       rowOf("gelu kept", keptGelu),
+      rowOf("residual", residual), rowOf("update", update),
+      rowOf("masked", masked),     rowOf("both masks", bothMasks),
+      rowOf("diamond", diamond),   rowOf("backward", backward),
+      rowOf("copied", copied),     rowOf("longest", longest),
+      rowOf("dropouts", dropouts)};
   const std::string sums = "pointwise_sums ";
   rows.push_back(rowOf("bias gradient", biasGradient, sums));
   rows.push_back(rowOf("norm gradients", normGradients, sums));
@@ -184,9 +201,10 @@ std::vector<KindRow> graphRows() {
   rows.push_back(rowOf("norm backward", normBackward, inside));
   rows.push_back(rowOf("scaled softmax", scaledSoftmax, inside));
   rows.push_back(rowOf("log softmaxes", logSoftmaxes, inside));
+  rows.push_back(rowOf("dropped softmax", droppedSoftmax, inside));
   for (KindRow &row : rows) // 16 bits are too few for its differences
-    row.isWide = row.name == "pointwise_graph update" ||
-                 row.name.rfind(inside, 0) == 0;
+    row.isWide =
+        row.name == "pointwise_graph update" || row.name.rfind(inside, 0) == 0;
   // The 16-bit copy of a parameter.
   KindRow cast = rowOf("cast", [](GraphBuilder &g, Value x, Value y) {
     Value next = g.add(OpKind::Sub, {x, y});
@@ -195,11 +213,22 @@ std::vector<KindRow> graphRows() {
     return std::vector<Value>{next, g.add(OpKind::Cast, {next}, {}, narrow)};
   });
   rows.push_back(cast.mixed());
+  KindRow inner = rowOf("casts inside", [](GraphBuilder &g, Value x, Value y) {
+    Value narrow = g.add(OpKind::ToBf16, {g.add(OpKind::Mul, {x, y})});
+    Value back = g.add(OpKind::ToF32, {g.add(OpKind::Relu, {narrow})});
+    Value sum = g.add(OpKind::Add, {back, x});
+    TensorDesc half = g.descOf(sum);
+    half.dtype = DType::F16;
+    return std::vector<Value>{sum, g.add(OpKind::Cast, {sum}, {}, half)};
+  });
+  rows.push_back(inner.mixed());
   auto integers = [](int64_t m, int64_t n) {
     GraphBuilder g;
-    Value x = g.operand({DType::I32, {m, n}}), y = g.operand({DType::I32, {m, n}});
+    Value x = g.operand({DType::I32, {m, n}}),
+          y = g.operand({DType::I32, {m, n}});
     Value sum = g.add(OpKind::Add, {x, y});
-    return g.finish({g.add(OpKind::Mul, {sum, y}), g.add(OpKind::Equal, {sum, x})});
+    return g.finish(
+        {g.add(OpKind::Mul, {sum, y}), g.add(OpKind::Equal, {sum, x})});
   };
   rows.push_back(
       KindRow{"pointwise_graph integers", OpKind::Add, integers}.wide());

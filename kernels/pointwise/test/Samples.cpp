@@ -6,21 +6,37 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/OpCall.h"
+#include "lib/Ops/Graphs.h"
 #include "unittests/Common/SampleCalls.h"
 
 namespace aicf::test {
 
 /// A cast between types neither of which is the one under test.
 static KindRow castRow(DType from, DType to) {
-  std::string name = "cast " + std::string(nameOf(from)) + " to " +
-                     std::string(nameOf(to));
+  std::string name =
+      "cast " + std::string(nameOf(from)) + " to " + std::string(nameOf(to));
   KindRow row{name, OpKind::Cast, [=](int64_t m, int64_t n) {
                 return Sample{{{from, {m, n}}}, {{to, {m, n}}}, {}};
               }};
   return row.wide();
 }
 
-/// Adds rows of integers and i1: their values are the same whatever type is under test.
+/// Adds rows of casts that say their type.
+static void addCastsTo(std::vector<KindRow> &rows) {
+  for (uint8_t to = 0; to < kNumDTypes; ++to)
+    for (uint8_t from = 0; from < kNumDTypes; ++from)
+      if (auto kind = conversionTo(DType(to)); kind && from != to)
+        rows.push_back({std::string(nameOf(*kind)) + " of " +
+                            std::string(nameOf(DType(from))),
+                        *kind, [=](int64_t m, int64_t n) {
+                          return Sample{{{DType(from), {m, n}}},
+                                        {{DType(to), {m, n}}},
+                                        {}};
+                        }});
+}
+
+/// Adds rows of integers and i1: their values are the same whatever type is
+/// under test.
 static void addIntegerRows(std::vector<KindRow> &rows) {
   constexpr DType kInts[] = {DType::I32, DType::I64, DType::I1};
   for (DType from : kInts)
@@ -136,6 +152,7 @@ std::vector<KindRow> pointwiseSamples() {
          return Sample{{{DType::I1, {m, n}}}, {f({m, n})}, {}};
        }},
   };
+  addCastsTo(rows);
   addIntegerRows(rows);
   return rows;
 }

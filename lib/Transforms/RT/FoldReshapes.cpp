@@ -71,7 +71,7 @@ static bool isOnlyCopy(CallOp call) {
   return body.primitives.size() == 1 && isCopy(body.primitives.front().kind);
 }
 
-/// The operands of a call that a primitive of it repeats: they have one dimension.
+/// The operands of a call that a primitive of it repeats: of one dimension or none.
 static llvm::SmallBitVector repeatedOperands(CallOp call) {
   llvm::SmallBitVector repeated(call.getArgs().size());
   for (const Primitive &primitive : call.getCode().primitives)
@@ -153,7 +153,7 @@ bool Reshaping::planPrimitives() {
     const OpInfo &info = infoOf(primitive.kind);
     auto result = llvm::find(body.results, body.numOperands + uint32_t(p));
     Shape left(shape);
-    if (info.isSum() || spreadOf(primitive.kind)) {
+    if (info.isSum() || hasSpreadAxis(primitive.kind)) {
       int64_t axis =
           std::get<int64_t>(decodeField(info.fields[0], primitive.attrs));
       axis = axis < 0 ? int64_t(before.size()) - 1 : axis;

@@ -82,8 +82,9 @@ private:
           operand = newNumber[size_t(operand)];
       if (isRepeat(primitive.kind))
         merged.repeats.push_back({next, typeIn(part, newNumber.size())});
-      repeatForSpread(part, p, renumbered);
       const auto number = uint32_t(newNumber.size());
+      sayType(part, number, renumbered);
+      repeatForSpread(part, p, renumbered);
       if (auto equal = findEqual(renumbered);
           equal && staysInsideOf(part, number)) {
         if (Value result = part.getYielded(number))
@@ -117,9 +118,17 @@ private:
     return !result || staysInside(result);
   }
 
-  /// The value of a primitive that computes the same. Two parts may sum the same.
+  /// A cast whose result, value `number` of its part, stays inside says its type.
+  void sayType(CallOp part, uint32_t number, Primitive &primitive) const {
+    if (primitive.kind == OpKind::Cast && !isAlone() &&
+        staysInsideOf(part, number))
+      primitive.kind =
+          conversionTo(typeIn(part, number).dtype).value_or(OpKind::Cast);
+  }
+
+  /// The value of an equal primitive. A cast does not say what it computes.
   std::optional<int32_t> findEqual(const Primitive &primitive) const {
-    if (isAlone() ||
+    if (isAlone() || primitive.kind == OpKind::Cast ||
         !(mayBeInGraph(primitive.kind) || infoOf(primitive.kind).isSum()))
       return std::nullopt;
     auto equal = llvm::find(body.primitives, primitive);
@@ -138,11 +147,11 @@ private:
   /// `expand`: of two dimensions, that is along the other one.
   void repeatForSpread(CallOp part, size_t position, Primitive &primitive) {
     const SpreadInfo *spread = spreadOf(primitive.kind);
-    if (!spread || primitive.operands[spread->operand] <
-                       int32_t(body.numOperands))
+    if (!spread || !spread->hasAxis() ||
+        primitive.operands[spread->operand] < int32_t(body.numOperands))
       return;
-    const TensorDesc like = typeIn(
-        part, size_t(part.getCode().primitives[position].operands[0]));
+    const TensorDesc like =
+        typeIn(part, size_t(part.getCode().primitives[position].operands[0]));
     if (like.rank != 2)
       return;
     auto axis = std::get<int64_t>(
@@ -223,8 +232,7 @@ MergedCall aicf::rt::inGraphOrder(const MergedCall &call) {
   for (auto [value, type] : call.repeats)
     for (auto [p, primitive] : llvm::enumerate(graph.primitives))
       if (operandsBefore + primitive == value) // each makes one value
-        ordered.repeats.push_back(
-            {graph.body.numOperands + uint32_t(p), type});
+        ordered.repeats.push_back({graph.body.numOperands + uint32_t(p), type});
   ordered.body = BodyAttr::get(call.body.getContext(), graph.body);
   ordered.operands.clear();
   for (uint32_t operand : graph.operands)

@@ -227,7 +227,7 @@ RECORDS = {
         {}),
     "dropout": Record(
         ("x", "step", ), set(), ("y", ),
-        {(0, 0)}, "Forward", False, False, False,
+        {(0, 0)}, "Forward", False, True, False,
         {"p": ("BelowOne", True), "seed": ("Any", True), }),
     "argmax": Record(
         ("x", ), set(), ("index", ),
@@ -628,6 +628,22 @@ RECORDS = {
     "group_bias_corr": Record(
         ("step", "group", ), set(), ("bc", ),
         set(), "Counter", False, False, False,
+        {}),
+    "to_f32": Record(
+        ("x", ), set(), ("y", ),
+        set(), "Forward", False, True, False,
+        {}),
+    "to_f16": Record(
+        ("x", ), set(), ("y", ),
+        set(), "Forward", False, True, False,
+        {}),
+    "to_bf16": Record(
+        ("x", ), set(), ("y", ),
+        set(), "Forward", False, True, False,
+        {}),
+    "to_f64": Record(
+        ("x", ), set(), ("y", ),
+        set(), "Forward", False, True, False,
         {}),
 }
 

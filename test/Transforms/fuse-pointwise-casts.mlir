@@ -76,6 +76,24 @@ func.func @integers(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
 
 // -----
 
+// A cast to i64 is not one to i32, though both read the same.
+// CHECK-LABEL: func.func @two_integers
+// CHECK: aicf_rt.call {
+// CHECK-NEXT: t0 = cast(%[[X:.*]])
+// CHECK-NEXT: t1 = cast(%[[X]])
+// CHECK-NEXT: yield t0, t1
+// CHECK: aicf_rt.call cast(
+func.func @two_integers(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4x8xi32> {aicf.name = "n"}, tensor<4x8xf32> {aicf.name = "y"}) {
+  %n = aicf_rt.call cast(%x) : (tensor<4x8xf32>) -> tensor<4x8xi32>
+  %m = aicf_rt.call cast(%x) : (tensor<4x8xf32>) -> tensor<4x8xi64>
+  // expected-remark @+1 {{nothing else gives its type}}
+  %y = aicf_rt.call cast(%m) : (tensor<4x8xi64>) -> tensor<4x8xf32>
+  return %n, %y : tensor<4x8xi32>, tensor<4x8xf32>
+}
+
+// -----
+
 // Two masks of one counter.
 // CHECK-LABEL: func.func @dropouts
 // CHECK: aicf_rt.call {

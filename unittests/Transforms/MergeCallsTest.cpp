@@ -32,6 +32,9 @@ protected:
         %c = aicf_rt.call tanh(%a) : (tensor<4xf32>) -> tensor<4xf32>
         %d = aicf_rt.call exp(%c) : (tensor<4xf32>) -> tensor<4xf32>
         %e = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+        %n = aicf_rt.call cast(%x) : (tensor<4xf32>) -> tensor<4xi32>
+        %m = aicf_rt.call cast(%x) : (tensor<4xf32>) -> tensor<4xi64>
+        %y = aicf_rt.call cast(%m) : (tensor<4xi64>) -> tensor<4xf32>
         return
       })";
     module = parseSourceString<ModuleOp>(text, &context);
@@ -67,6 +70,17 @@ TEST_F(MergeCalls, AResultOfALaterPartIsNotAnOperand) {
 TEST_F(MergeCalls, WhatOthersMakeIsMadeBefore) {
   EXPECT_TRUE(mayStand({1, 3}, 3));
   EXPECT_FALSE(mayStand({1, 3}, 1));
+}
+
+/// A cast to i64 that stays inside is not the cast to i32 of the same value.
+TEST_F(MergeCalls, CastsDoNotSayWhatTheyCompute) {
+  CallOp parts[] = {calls[5], calls[6], calls[7]};
+  Value inside = calls[6].getResult(0);
+  MergedCall merged =
+      mergeCalls(parts, [&](Value value) { return value == inside; });
+  const Body &body = merged.body.getBody();
+  ASSERT_EQ(body.primitives.size(), 3u);
+  EXPECT_EQ(body.primitives[2].operands, std::vector<int32_t>{2});
 }
 
 /// Parts read results of parts inside of the call, wherever they stood.

@@ -43,13 +43,35 @@ def tied_slots(kinds, maker, result):
             tied |= {slot for slot, other in pattern.same.items() if other in tied}
             return {(where.index((group, e)), slot) for e, slot in tied
                     if (group, e) in where}
-    assert all(RECORDS[kind].is_elementwise or RECORDS[kind].is_sum for kind in kinds), \
-        "no pattern has the primitives %s" % (kinds,)
-    if RECORDS[kinds[maker]].is_sum:
-        return set()
-    # A graph has read all at an index before it writes there.
-    return {(at, slot) for at, kind in enumerate(kinds)
-            for slot in range(len(RECORDS[kind].operands))}
+    raise AssertionError("no pattern has the primitives %s" % (kinds,))
+
+
+# What a graph may have besides elementwise primitives and sums.
+REPEAT = "expand"
+BY_ROWS = {"softmax", "softmax_bwd", "log_softmax", "log_softmax_bwd"}
+
+
+def is_graph(body):
+    kinds = [step["kind"] for step in body["primitives"]]
+    return len(kinds) > 1 and not any(nodes_of(p, kinds) for p in PATTERNS.values()) and all(
+        RECORDS[k].is_elementwise or RECORDS[k].is_sum or k == REPEAT or k in BY_ROWS
+        for k in kinds)
+
+
+def left_of_reductions(body):
+    """The values of a graph that have the shape of what a reduction leaves."""
+    left, before = set(), None
+    while left != before:
+        before = set(left)
+        for at, step in enumerate(body["primitives"]):
+            record, made = RECORDS[step["kind"]], body["num_operands"] + at
+            if record.is_sum:
+                left.add(made)
+            elif step["kind"] == REPEAT:
+                left.add(step["operands"][0])
+            elif record.is_elementwise and left & {made, *step["operands"]}:
+                left |= {made, *step["operands"]}
+    return left
 
 
 def may_overwrite(body, result, operand):
@@ -58,6 +80,10 @@ def may_overwrite(body, result, operand):
     primitives = body["primitives"]
     kinds = tuple(step["kind"] for step in primitives)
     value, first, maker = body["results"][result], body["num_operands"], 0
+    if is_graph(body):
+        # It has read all at an index before it writes there, but reads what is left of
+        # a reduction at any time.
+        return not {value, operand} & left_of_reductions(body)
     while value >= first + len(RECORDS[kinds[maker]].results):
         first += len(RECORDS[kinds[maker]].results)
         maker += 1

@@ -196,11 +196,11 @@ private:
   }
 
   Status cast(Place from, Place to) {
-    return call(OpKind::Cast, {}, {from}, to);
+    return call(OpKind::Cast, {}, {from}, to, lasts(to));
   }
   /// The kernel that a call of the one primitive would get.
   Status call(OpKind kind, Span<const uint8_t> attrs,
-              const std::vector<Place> &ins, Place out) {
+              const std::vector<Place> &ins, Place out, bool isInvariant) {
     std::vector<TensorDesc> types;
     for (Place in : ins)
       types.push_back(GraphProgram::descOf(in, maxPiece, width));
@@ -220,7 +220,7 @@ private:
     step.numViews = uint32_t(ins.size() + 1);
     views.insert(views.end(), ins.begin(), ins.end());
     views.push_back(out);
-    add(std::move(step), lasts(out));
+    add(std::move(step), isInvariant);
     return {};
   }
 
@@ -249,13 +249,13 @@ private:
     const DType dtype = descOf(value).dtype;
     Place made = placeFor(p, dtype, areInvariant), out = made;
     if (dtype != rules::wide(dtype))
-      out = newRegister(rules::wide(dtype), made.form, lasts(made));
+      out = newRegister(rules::wide(dtype), made.form); // until it is rounded
     forms[value].raw = made;
     std::vector<uint8_t> attrs =
         kind == primitive.kind ? primitive.attrs : std::vector<uint8_t>();
     Place result = out;
     seeRows(primitive, ins, result, attrs);
-    AICF_RETURN_IF_ERROR(call(kind, attrs, ins, result));
+    AICF_RETURN_IF_ERROR(call(kind, attrs, ins, result, lasts(made)));
     return dtype == out.dtype ? Status() : cast(out, made);
   }
   /// What is defined by rows sees rows. They are all that it reduces, or

@@ -204,7 +204,8 @@ inline std::optional<int64_t> cpuRowOf(const Body &body,
     size = plan->size;
     inner = plan->inner;
   }
-  size_t places = body.results.size(), widest = 0;
+  // And one for what a kernel computes before it is rounded.
+  size_t places = body.results.size() + 1, widest = 0;
   for (const TensorDesc &type : values) {
     places += type.dtype == rules::wide(type.dtype) ? 1 : 2;
     widest = std::max(widest, sizeOf(rules::wide(type.dtype)));

@@ -403,6 +403,27 @@ void checkSums(PatternId pattern) {
   EXPECT_GT(counts.ran, size_t(numGraphs() / 2 / few));
   EXPECT_GT(counts.inPlace, size_t(numGraphs() / 16 / few));
 }
+/// A long chain of 16-bit values that are equal in all rows: each is computed
+/// once, and takes room until the end.
+TEST(ReductionGraph, HasRoomForWhatAllPiecesShare) {
+  auto device = makeDevice(2);
+  if (device->kind() != DeviceKind::CPU)
+    GTEST_SKIP() << "a GPU has other limits";
+  const TensorDesc x(DType::BF16, {8, 4096});
+  GraphBuilder graph;
+  GraphBuilder::Value last =
+      graph.operand(TensorDesc::strided(DType::BF16, x.shape(), {0, 1}));
+  for (int i = 0; i < 10; ++i)
+    last = graph.add(i % 2 ? OpKind::Sigmoid : OpKind::Tanh, {last});
+  GraphBuilder::Value sum = graph.add(OpKind::Add, {graph.operand(x), last});
+  const Sample sample = graph.finish({graph.add(OpKind::Softmax, {sum})});
+  ASSERT_TRUE(hasKernel(sample, *device));
+  std::mt19937 random{1};
+  Counts counts;
+  check(caseOf(sample, random), *device, "shared", counts);
+  EXPECT_EQ(counts.ran, 2u);
+}
+
 TEST(PointwiseSums, AreNearThoseInF64) { checkSums(patterns::PointwiseSums); }
 TEST(ReductionGraph, HasSumsNearThoseInF64) {
   checkSums(patterns::ReductionGraph);

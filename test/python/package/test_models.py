@@ -197,11 +197,9 @@ def test_a_summary_knows_views():
 
 def test_lifetimes_are_the_bases():
     """What a view of a temp reads, late, keeps the temp alive."""
-    softmax = aicf.functional.softmax
-
     def function(x):
-        y = softmax(x)
-        z = softmax(softmax(softmax(x)))
+        y = x.cumsum(1)
+        z = x.cumsum(1).cumsum(1).cumsum(1)
         return aicf.concat([y[:, :2].T, z[:, 2:].T])
     entry = aicf.compile(function, {"x": aicf.spec((3, 4))})
     chart = entry.program.plan.dump(lifetimes=True)
@@ -215,7 +213,7 @@ def test_lifetimes_are_the_bases():
     x = np.arange(12, dtype=np.float32).reshape(3, 4) / 8
 
     def expected(v):
-        return np.exp(v) / np.exp(v).sum(1, keepdims=True)
+        return v.cumsum(1)
     np.testing.assert_allclose(
         entry(x).numpy(), np.concatenate([
             expected(x)[:, :2].T, expected(expected(expected(x)))[:, 2:].T]), rtol=1e-6)

@@ -778,13 +778,16 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
       memory than its results: they have to stay alive until the second one.
     - Neither of them names a kernel.
 
-    A bias_add counts as elementwise: the kernel reads its bias as a view that repeats it.
-    On CUDA, sums and means (reduce_sum, reduce_mean) may be part of the call, too. Where something
+    A bias_add counts as elementwise: the kernel reads its bias as a view that repeats it. So does
+    dropout, whose counter is repeated. A cast whose result stays inside says its type: it becomes
+    to_f32, to_f64, to_f16 or to_bf16. A cast to integers or i1 is the last of its call.
+    Sums and means (reduce_sum, reduce_mean) may be part of the call, too. Where something
     inside reads them, the call is a normalisation or the like: up to eight over one dimension
     (ReductionGraph in the same file). What is left of them is repeated by `expand`, which stands
     for a view between the calls, because a body has no views. A primitive that is defined by rows
-    has such reductions, too: softmax has two of the eight. A kernel must have enough rows or
-    columns for the whole card. Where nothing inside reads the sums, they are up to two of one
+    has such reductions, too: softmax has two of the eight. On CUDA, a kernel must have enough rows
+    or columns for the whole card. On the CPU, all are over rows, of up to 8,192 elements.
+    Where nothing inside reads the sums, they are up to two of one
     shape (PointwiseSums). If the call has other results, too, this is done only where it moves
     more than 64 MiB. Smaller tensors stay in the second cache, and there a sum that runs
     beside the products on another stream is faster. So the pass begins with each sum that

@@ -44,17 +44,6 @@ static bool hasReductions(const Body &body) {
                      [](const Primitive &p) { return !mayBeInGraph(p.kind); });
 }
 
-/// The extents of all values, in a body that a kernel takes.
-static std::vector<Extent> extentsIn(const Body &body) {
-  if (reducesInside(body))
-    return *extentsOf(body);
-  std::vector<Extent> extents(body.numValues(), Extent::Whole);
-  for (uint32_t value = body.numOperands; value < extents.size(); ++value)
-    if (isSumOf(body, value))
-      extents[value] = Extent::Reduced;
-  return extents;
-}
-
 /// Makes the steps of a program.
 class GraphCompiler {
 public:
@@ -66,7 +55,7 @@ public:
   GraphCompiler(const Body &body, Span<const TensorView> values, int64_t width,
                 int64_t piece)
       : body(body), values(values), width(width), maxPiece(piece),
-        extents(extentsIn(body)), forms(body.numValues()),
+        extents(graphExtents(body)), forms(body.numValues()),
         rootOf(body.numValues()), isResult(body.numValues()),
         lastRead(body.numOperands) {
     for (uint32_t result : body.results)
@@ -232,12 +221,11 @@ private:
     const OpKind kind = elementwiseKind(primitive.kind);
     if (kind == OpKind::Cast)
       return computeCast(p);
-    const SpreadInfo *spread = spreadOf(primitive.kind);
     std::vector<Place> ins;
     bool areInvariant = !knowsNumbers(kind);
     for (size_t slot = 0; slot < primitive.operands.size(); ++slot) {
       auto operand = uint32_t(primitive.operands[slot]);
-      if (knowsNumbers(kind) && slot == spread->operand) {
+      if (knowsNumbers(kind) && slot == spreadOf(kind)->operand) {
         ins.push_back(
             {Place::Tensor, operand, descOf(operand).dtype, Place::One});
         continue;
@@ -329,11 +317,10 @@ private:
         program.piece = std::max(program.piece / 2 / width * width, least);
     };
     // Of many long rows, so many that sums of them go side by side.
-    const int64_t few =
-        std::max(kMinPiece / width, width > 1 ? kRowsTogether : 1);
-    shorten(few * width, kRegisterBytes);
+    shorten(std::max(kMinPiece / width, kRowsTogether) * width, kRegisterBytes);
     shorten(width, kMaxRegisterBytes);
     program.registerBytes = elementBytes * size_t(program.piece);
+    program.numRegisters = numRegisters;
     if (bytes() > kMaxRegisterBytes || program.views.size() > kMaxViews)
       return makeError(StatusCode::NotImplemented, "a graph of ",
                        body.primitives.size(), " primitives needs ",
@@ -438,9 +425,7 @@ GraphProgram::create(const Body &body, Span<const TensorView> values) {
   // What all pieces share takes registers, and these decide how long a piece
   // is.
   std::shared_ptr<GraphProgram> program;
-  for (int64_t piece = width > 1
-                           ? std::max(kMaxPiece / width, kRowsTogether) * width
-                           : kMaxPiece;
+  for (int64_t piece = std::max(kMaxPiece / width, kRowsTogether) * width;
        !program || program->piece < piece;) {
     piece = program ? program->piece : piece;
     program = std::make_shared<GraphProgram>();
@@ -512,8 +497,10 @@ public:
   using Place = GraphProgram::Place;
   using Step = GraphProgram::Step;
 
-  GraphWorker(const GraphProgram &program, Span<const TensorView> values)
-      : program(program), values(values) {
+  /// `registers` has GraphProgram::memoryBytes().
+  GraphWorker(const GraphProgram &program, Span<const TensorView> values,
+              char *registers)
+      : program(program), values(values), registers(registers) {
     for (size_t v = 0; v < program.views.size(); ++v) {
       Place place = program.views[v];
       new (&views()[v]) TensorView(
@@ -583,16 +570,22 @@ private:
 
   const GraphProgram &program;
   Span<const TensorView> values;
+  char *const registers;
   int64_t count = -1;
-  // Neither is cleared.
-  alignas(64) char registers[kMaxRegisterBytes];
+  // Is not cleared.
   alignas(TensorView) char viewBytes[kMaxViews * sizeof(TensorView)];
 };
 
 [[gnu::noinline]] static void runRange(const GraphProgram &program,
                                        Span<const TensorView> values,
                                        int64_t begin, int64_t end) {
-  GraphWorker(program, values).run(begin, end);
+  // On the stack, and no more of it than needed: a caller's may be small.
+  constexpr uintptr_t kAlignment = 64;
+  void *memory = __builtin_alloca(program.memoryBytes() + kAlignment);
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  GraphWorker(program, values,
+              static_cast<char *>(memory) + (kAlignment - address % kAlignment))
+      .run(begin, end);
 }
 
 void GraphProgram::run(Span<const TensorView> values, int numThreads) const {

@@ -55,6 +55,9 @@ public:
 
   void run(Span<const TensorView> values, int numThreads) const;
 
+  /// What a thread has in registers, for one piece: up to kMaxRegisterBytes.
+  size_t memoryBytes() const { return numRegisters * registerBytes; }
+
 private:
   struct Place;
   static TensorDesc descOf(Place place, int64_t elements, int64_t width);
@@ -87,6 +90,7 @@ private:
   int64_t elements = 0, piece = 0;
   int64_t width = 1;        ///< elements of a row
   size_t registerBytes = 0; ///< of one register, for one piece
+  size_t numRegisters = 0;
   size_t numInvariant = 0;  ///< first steps, whose values all pieces share
   std::vector<Step> steps;
   std::vector<Place> views; ///< of all Kernel steps

@@ -9,6 +9,7 @@
 #include "kernels/graph/CudaScalars.h"
 #include "kernels/random/Philox.h"
 #include "lib/Base/FastDivisor.h"
+#include "lib/Ops/Fields.h"
 #include "lib/Ops/RuleCall.h"
 
 #include <algorithm>
@@ -369,13 +370,11 @@ ElementWriter::Lanes ElementWriter::fieldsOf(const Primitive &primitive) {
   return fields;
 }
 
-StatusOr<ElementWriter::Lanes> ElementWriter::computeCast(uint32_t from,
-                                                          DType to) {
-  AICF_ASSIGN_OR_RETURN(
-      Lanes all,
-      convert(lanesOf(from), wide(values[from].desc.dtype), wide(to)));
-  AICF_ASSIGN_OR_RETURN(Lanes rounded, convert(all, wide(to), to));
-  return convert(rounded, to, wide(to));
+/// What was computed for values of `type`, as those are.
+StatusOr<ElementWriter::Lanes> ElementWriter::rounded(const Lanes &all,
+                                                      DType type) {
+  AICF_ASSIGN_OR_RETURN(Lanes stored, convert(all, wide(type), type));
+  return convert(stored, type, wide(type));
 }
 
 /// The thread's elements, whose numbers follow each other from a multiple of
@@ -384,8 +383,7 @@ StatusOr<ElementWriter::Lanes>
 ElementWriter::computeDropout(const Primitive &primitive) {
   const auto x = uint32_t(primitive.operands[0]);
   const auto counter = uint32_t(primitive.operands[1]);
-  DropoutAttrs attrs;
-  std::memcpy(&attrs, primitive.attrs.data(), sizeof(attrs));
+  const auto attrs = decodeAttrs<DropoutAttrs>(primitive.attrs);
   const double factor = 1 / (1 - attrs.p);
   uint64_t scaleBits;
   std::memcpy(&scaleBits, &factor, sizeof(scaleBits));
@@ -428,12 +426,15 @@ StatusOr<ElementWriter::Lanes> ElementWriter::compute(size_t index) {
   if (isCopy(primitive.kind))
     return lanesOf(uint32_t(primitive.operands[0]));
   const OpKind kind = elementwiseKind(primitive.kind);
-  if (kind == OpKind::Cast)
-    return computeCast(uint32_t(primitive.operands[0]), result);
+  if (kind == OpKind::Cast) {
+    AICF_ASSIGN_OR_RETURN(
+        Lanes all, convert(lanesOf(uint32_t(primitive.operands[0])),
+                           wide(typeOf(primitive.operands[0])), wide(result)));
+    return rounded(all, result);
+  }
   if (kind == OpKind::Dropout) {
     AICF_ASSIGN_OR_RETURN(Lanes all, computeDropout(primitive));
-    AICF_ASSIGN_OR_RETURN(Lanes rounded, convert(all, wide(result), result));
-    return convert(rounded, result, wide(result));
+    return rounded(all, result);
   }
   std::vector<Lanes> arguments;
   if (kind == primitive.kind)
@@ -448,8 +449,7 @@ StatusOr<ElementWriter::Lanes> ElementWriter::compute(size_t index) {
   AICF_ASSIGN_OR_RETURN(Lanes all,
                         each(std::string(nameOf(kind)) + "_" + name(computed),
                              arguments, wide(result)));
-  AICF_ASSIGN_OR_RETURN(Lanes rounded, convert(all, wide(result), result));
-  return convert(rounded, result, wide(result));
+  return rounded(all, result);
 }
 
 void ElementWriter::goTo(const std::string &index) {

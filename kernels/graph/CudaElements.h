@@ -177,7 +177,7 @@ private:
   StatusOr<Lanes> each(const std::string &function,
                        const std::vector<Lanes> &arguments, DType result);
   StatusOr<Lanes> compute(size_t primitive);
-  StatusOr<Lanes> computeCast(uint32_t from, DType to);
+  StatusOr<Lanes> rounded(const Lanes &lanes, DType type);
   StatusOr<Lanes> computeDropout(const Primitive &primitive);
   std::string literal(uint64_t bits, bool is64Bits);
   Lanes fieldsOf(const Primitive &primitive);

@@ -87,12 +87,7 @@ SumsWriter::SumsWriter(const Body &body, Span<const TensorView> values,
           types.push_back(value.desc);
         return *families::sumsPlan(body, types);
       }()),
-      limits(limits), writer(body, values, [&] {
-        std::vector<Extent> extents(body.numValues(), Extent::Whole);
-        for (const GraphSum &sum : sums)
-          extents[sum.value] = Extent::Reduced;
-        return extents;
-      }()) {
+      limits(limits), writer(body, values, graphExtents(body)) {
   const int64_t widest =
       int64_t(16 / sizeOf(values[sums[0].summand].desc.dtype));
   vector = plan.inner > 1 ? plan.columns : plan.size % widest == 0 ? widest : 1;

@@ -204,12 +204,14 @@ inline std::optional<int64_t> cpuRowOf(const Body &body,
     size = plan->size;
     inner = plan->inner;
   }
-  // And one for what a kernel computes before it is rounded.
-  size_t places = body.results.size() + 1, widest = 0;
+  size_t places = body.results.size(), widest = 0;
+  bool hasHalf = false;
   for (const TensorDesc &type : values) {
+    hasHalf |= type.dtype != rules::wide(type.dtype);
     places += type.dtype == rules::wide(type.dtype) ? 1 : 2;
     widest = std::max(widest, sizeOf(rules::wide(type.dtype)));
   }
+  places += hasHalf; // for what a kernel computes before it is rounded
   if (inner != 1 || size > kMostOfCpuRow ||
       places * widest * size_t(size) > kCpuRegisterBytes)
     return std::nullopt;

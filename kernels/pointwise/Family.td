@@ -482,18 +482,19 @@ class CastsTo<string element> {
   list<Variant> onCpu = !foreach(from, others, From<from, element>);
   list<Variant> onCuda = !foreach(from, others, From<from, element, 4>) # onCpu;
 }
-class CastToKernel<CastToPrimitive of, Device device>
-    : KernelFamily<"pointwise", device> {
-  defvar types = CastsTo<of.dtype>;
-  let kinds = [of];
-  let variants = !if(!eq(!cast<string>(device), "CPU"), types.onCpu, types.onCuda);
-  let kernel = !if(!eq(!cast<string>(device), "CPU"), "cast<$Args, $T, $U>",
-                   "cast<$Args, $T, $U, $V>");
-  let takesPads = 1;
-}
 foreach to = [ToF32Primitive, ToF16Primitive, ToBF16Primitive, ToF64Primitive] in {
-  def : CastToKernel<to, CPU>;
-  def : CastToKernel<to, CUDA>;
+  def : KernelFamily<"pointwise", CPU> {
+    let kinds = [to];
+    let variants = CastsTo<to.dtype>.onCpu;
+    let kernel = "cast<$Args, $T, $U>";
+    let takesPads = 1;
+  }
+  def : KernelFamily<"pointwise", CUDA> {
+    let kinds = [to];
+    let variants = CastsTo<to.dtype>.onCuda;
+    let kernel = "cast<$Args, $T, $U, $V>";
+    let takesPads = 1;
+  }
 }
 
 #endif // AICF_KERNELS_POINTWISE_FAMILY_TD

@@ -8,6 +8,7 @@
 #include "lib/Ops/Graphs.h"
 #include "lib/Ops/Fields.h"
 #include "lib/Ops/RowGraph.h"
+#include "lib/Ops/Rules.h"
 
 #include <algorithm>
 
@@ -70,20 +71,13 @@ bool mayBeInSomeGraph(OpKind kind) {
          isRowwise(kind);
 }
 
-/// The type that the record of `kind` gives to what it converts.
+/// The type that the record of `kind` gives to what it converts: a float,
+/// whatever that is.
 static std::optional<DType> typeThatIsSaid(OpKind kind) {
-  switch (infoOf(kind).results[0].rule) {
-  case TypeRule::F32Like:
-    return DType::F32;
-  case TypeRule::F16Like:
-    return DType::F16;
-  case TypeRule::BF16Like:
-    return DType::BF16;
-  case TypeRule::F64Like:
-    return DType::F64;
-  default:
-    return std::nullopt;
-  }
+  const auto type =
+      typeByRule(infoOf(kind).results[0].rule, TensorDesc(DType::I1, {}));
+  return type && isFloat(type->dtype) ? std::optional(type->dtype)
+                                      : std::nullopt;
 }
 
 OpKind elementwiseKind(OpKind kind) {
@@ -174,6 +168,16 @@ std::optional<std::vector<Extent>> extentsOf(const Body &body) {
       return std::nullopt;
     extents.push_back(isWhole ? Extent::Whole : Extent::Reduced);
   }
+  return extents;
+}
+
+std::vector<Extent> graphExtents(const Body &body) {
+  if (reducesInside(body))
+    return *extentsOf(body);
+  std::vector<Extent> extents(body.numValues(), Extent::Whole);
+  for (uint32_t value = body.numOperands; value < extents.size(); ++value)
+    if (isSumOf(body, value))
+      extents[value] = Extent::Reduced;
   return extents;
 }
 

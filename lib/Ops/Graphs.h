@@ -69,6 +69,9 @@ enum class Extent : uint8_t { Whole, Reduced };
 /// The extents of all values, by number. Nothing for a body where one would be
 /// both, or where nothing says which one is.
 std::optional<std::vector<Extent>> extentsOf(const Body &body);
+/// The same for any body that is a graph: where nothing is reduced inside, all
+/// is whole but the sums.
+std::vector<Extent> graphExtents(const Body &body);
 
 /// Whether the body, in normal form, is one of the graph's.
 bool isGraph(const GraphInfo &graph, const Body &body);

@@ -213,14 +213,9 @@ static void addRecordTies(const Body &body, BodyFacts &facts) {
 /// A graph's kernel reads at a place all that it reads there before it writes.
 /// What is left of reductions is read by many threads and written by one, at
 /// any time.
-static void addGraphTies(const GraphInfo &graph, const Body &body,
-                         BodyFacts &facts) {
-  std::vector<Extent> extents(body.numValues(), Extent::Whole);
-  if (graph.maxReductions)
-    extents = *extentsOf(body);
-  auto mayTie = [&](uint32_t value) {
-    return extents[value] == Extent::Whole && !isSumOf(body, value);
-  };
+static void addGraphTies(const Body &body, BodyFacts &facts) {
+  const std::vector<Extent> extents = graphExtents(body);
+  auto mayTie = [&](uint32_t value) { return extents[value] == Extent::Whole; };
   for (size_t r = 0; r < body.results.size(); ++r)
     for (uint32_t operand = 0; operand < body.numOperands; ++operand)
       if (mayTie(body.results[r]) && mayTie(operand))
@@ -301,7 +296,7 @@ BodyFacts factsOf(const Body &body) {
     const PatternInfo &pattern = allPatterns()[i];
     if (pattern.graph && isGraph(*pattern.graph, body)) {
       facts.pattern = PatternId(kNumOpKinds + i);
-      addGraphTies(*pattern.graph, body, facts);
+      addGraphTies(body, facts);
     } else if (auto match = matchPattern(pattern, body)) {
       facts.pattern = PatternId(kNumOpKinds + i);
       PatternTies(pattern, *match, body).addTo(facts);

@@ -154,9 +154,8 @@ std::vector<const KernelRow *> kernelsTaking(OpKind kind, Case &c) {
 double toleranceOf(const KindRow &row, const KernelRow &kernel, DType dtype) {
   if (kernel.math == Math::TF32)
     return 1e-3;
-  // What the kernel itself rounds to, whatever type is under test.
-  if (elementwiseKind(row.kind) == OpKind::Cast &&
-      sizeOf(kernel.out0) <= sizeOf(dtype))
+  // What the primitive itself says, whatever type is under test.
+  if (row.kind != OpKind::Cast && elementwiseKind(row.kind) == OpKind::Cast)
     dtype = kernel.out0;
   switch (dtype) {
   case DType::F64:

@@ -256,10 +256,7 @@ Case caseOf(const Sample &sample, std::mt19937 &random) {
 
 /// What is left of reductions is dense, and takes nobody's memory.
 Extent extentOf(const Body &body, uint32_t value) {
-  const auto extents = extentsOf(body);
-  if (factsOf(body).pattern == patterns::ReductionGraph)
-    return (*extents)[value];
-  return isSumOf(body, value) ? Extent::Reduced : Extent::Whole;
+  return graphExtents(body)[value];
 }
 
 /// Results that are views: every second column of something wider.
@@ -403,6 +400,25 @@ void checkSums(PatternId pattern) {
   EXPECT_GT(counts.ran, size_t(numGraphs() / 2 / few));
   EXPECT_GT(counts.inPlace, size_t(numGraphs() / 16 / few));
 }
+/// A CPU goes over whole rows, whoever asks for it.
+TEST(ReductionGraph, OfColumnsHasNoProgramOnTheCpu) {
+  GraphBuilder graph;
+  const TensorDesc x(DType::F32, {64, 32});
+  GraphBuilder::Value squares = graph.add(OpKind::Square, {graph.operand(x)});
+  const Sample sample = graph.finish(
+      {graph.add(OpKind::ReduceSum, {squares}, encodeAttrs(ReduceSumAttrs{0}),
+                 TensorDesc(DType::F32, {32}))});
+  StatusOr<TypedBody> typed = typedBodyOf(sample);
+  ASSERT_TRUE(typed.ok()) << typed.status().toString();
+  std::vector<TensorView> values;
+  for (const TensorDesc &desc : typed->values())
+    values.push_back({nullptr, desc});
+  const Status status =
+      cpu::GraphProgram::create(*sample.body, values).status();
+  EXPECT_EQ(status.code(), StatusCode::NotImplemented);
+  EXPECT_EQ(status.message(), "the reductions of a graph do not go together");
+}
+
 /// A long chain of 16-bit values that are equal in all rows: each is computed
 /// once, and takes room until the end.
 TEST(ReductionGraph, HasRoomForWhatAllPiecesShare) {

@@ -141,25 +141,20 @@ public:
     for (cuda::GraphKernel::Entry &entry : entries)
       plan.push_back(std::move(entry.launch));
   }
-  Status finish() const override {
-    AICF_RETURN_IF_ERROR(texts->finish(*text));
-    for (size_t i = 0; i < plan.size(); ++i)
-      plan[i].function = text->kernels[i];
-    return {};
-  }
+  Status finish() const override { return texts->finish(*text); }
   Status launch(cudaStream_t stream) const override {
-    for (const cuda::PlannedLaunch &planned : plan) {
-      if (!planned.function)
-        return makeError(StatusCode::FailedState,
-                         "the call is not finished: its kernel is not loaded");
-      AICF_RETURN_IF_ERROR(launchPlanned(api, planned, stream));
-    }
+    if (text->kernels.size() < plan.size())
+      return makeError(StatusCode::FailedState,
+                       "the call is not finished: its kernel is not loaded");
+    for (size_t i = 0; i < plan.size(); ++i)
+      AICF_RETURN_IF_ERROR(
+          launchFunction(api, text->kernels[i], plan[i], stream));
     return {};
   }
   std::vector<PlannedFunction> functions() const override {
     std::vector<PlannedFunction> all;
-    for (const cuda::PlannedLaunch &planned : plan)
-      all.push_back({planned.function, /*isLoaded=*/true});
+    for (cudaKernel_t kernel : text->kernels)
+      all.push_back({kernel, /*isLoaded=*/true});
     return all;
   }
 
@@ -167,7 +162,7 @@ private:
   const CudaApi &api;
   std::shared_ptr<Texts> texts;
   std::shared_ptr<const Text> text;
-  mutable cuda::LaunchPlan plan; ///< finish() adds the functions
+  cuda::LaunchPlan plan; ///< without functions: those of the text, in order
 };
 
 class GeneratedKernels : public Provider {

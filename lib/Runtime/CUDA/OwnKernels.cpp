@@ -66,15 +66,15 @@ private:
 
 } // namespace
 
-Status launchPlanned(const CudaApi &api, const cuda::PlannedLaunch &launch,
-                     cudaStream_t stream) {
+Status launchFunction(const CudaApi &api, const void *function,
+                      const cuda::PlannedLaunch &launch, cudaStream_t stream) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(launch.grid[0], launch.grid[1], launch.grid[2]);
   config.blockDim = dim3(launch.block[0], launch.block[1], launch.block[2]);
   config.dynamicSmemBytes = launch.sharedBytes;
   config.stream = stream;
   void *parameters[] = {const_cast<uint64_t *>(launch.params.data())};
-  AICF_CUDA_TRY(api, cudaLaunchKernelExC, &config, launch.function, parameters);
+  AICF_CUDA_TRY(api, cudaLaunchKernelExC, &config, function, parameters);
   return {};
 }
 

@@ -54,9 +54,15 @@ public:
   prepare(const ResolvedCall &call, const PrepareContext &context) = 0;
 };
 
-/// Puts one launch of a kernel of ours on a stream.
-Status launchPlanned(const CudaApi &api, const cuda::PlannedLaunch &launch,
-                     cudaStream_t stream);
+/// Puts one launch of `function` on a stream.
+Status launchFunction(const CudaApi &api, const void *function,
+                      const cuda::PlannedLaunch &launch, cudaStream_t stream);
+/// The same of a kernel of ours, which its planner knows.
+inline Status launchPlanned(const CudaApi &api,
+                            const cuda::PlannedLaunch &launch,
+                            cudaStream_t stream) {
+  return launchFunction(api, launch.function, launch, stream);
+}
 
 /// Launches what the planners of kernels/ say.
 std::unique_ptr<Provider> makeOwnKernels();

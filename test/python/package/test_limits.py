@@ -44,6 +44,8 @@ def no_general_fusion():
     assert calls(lambda x: x.exp().sum(1)) == 1
     assert calls(lambda x: x.exp().sum(0)) == 2
     assert calls(lambda x: (x @ x).tanh()) == 2
+    # Two calls more make gamma and beta.
+    assert calls(lambda x: aicf.functional.layer_norm(x.exp(), 64).tanh()) == 5
 
 
 def no_jax_functions():

@@ -10,6 +10,7 @@
 #include "lib/Ops/KernelTable.h"
 #include "lib/Ops/Launch.h"
 
+#include <string>
 #include <string_view>
 
 namespace aicf::cpu {
@@ -23,11 +24,12 @@ CpuKernel findFunction(std::string_view kid);
 StatusOr<std::shared_ptr<const CpuPrepared>>
 prepare(const KernelRow &row, const Body &body, Span<const TensorView> values);
 
-/// Which GEMM library the build found: "openblas ..." or "plain loop".
-std::string_view gemmLibrary();
+/// Which libraries compute products, and for which processor: "openblas for
+/// SkylakeX, ..." or "plain loop".
+std::string gemmLibrary();
 
 /// Puts the GEMM library into the one-thread mode that our tiling needs. Call
-/// once before the first launch.
+/// it once, before the first launch.
 void initialize();
 
 } // namespace aicf::cpu

@@ -7,9 +7,9 @@
 // How work is split never depends on the number of threads: a loop's iterations
 // are independent, and reductions combine a fixed number of partial results in
 // a fixed order. So 1 and 2 threads give the same bits.
-// Bodies are compiled twice, for any CPU and for AVX2 (and F16C), and the
-// machine chooses: nothing is contracted or reassociated, so the bits are the
-// same.
+// Bodies are compiled for any CPU, for AVX2 (and F16C) and for AVX-512, and
+// the machine chooses: nothing is contracted or reassociated, so the bits are
+// the same.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_CPU_PARALLEL_H
 #define AICF_KERNELS_CPU_PARALLEL_H
@@ -21,31 +21,55 @@
 
 namespace aicf::cpu {
 
+/// What a body is compiled for; each is a part of the next one.
+enum class InstructionSet { Baseline, AVX2, AVX512 };
+/// The best one that the machine has, or AICF_CPU_ISA (baseline, avx2 or
+/// avx512) where that is less.
+InstructionSet bestInstructionSet();
+/// The best one that the machine has.
+InstructionSet instructionSetOfMachine();
+
 #if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__clang__)
+#define AICF_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,f16c"
+#else
+#define AICF_AVX512                                                            \
+  "avx512f,avx512bw,avx512dq,avx512vl,f16c,prefer-vector-width=512"
+#endif
 /// body(begin, end), inlined into a function that may use AVX2.
 template <typename Body>
 [[gnu::target("avx2,f16c"), gnu::flatten]] void
 runWithAVX2(const Body &body, int64_t begin, int64_t end) {
   body(begin, end);
 }
-inline bool hasAVX2() {
-  static const bool has =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
-  return has;
-}
+/// The same for AVX-512.
 template <typename Body>
-void runWithBestISA(const Body &body, int64_t begin, int64_t end) {
-  if (hasAVX2())
+[[gnu::target(AICF_AVX512), gnu::flatten]] void
+runWithAVX512(const Body &body, int64_t begin, int64_t end) {
+  body(begin, end);
+}
+#undef AICF_AVX512
+/// body(begin, end) with a set that the machine has.
+template <typename Body>
+void runWith(InstructionSet set, const Body &body, int64_t begin, int64_t end) {
+  if (set == InstructionSet::AVX512)
+    runWithAVX512(body, begin, end);
+  else if (set == InstructionSet::AVX2)
     runWithAVX2(body, begin, end);
   else
     body(begin, end);
 }
 #else
 template <typename Body>
-void runWithBestISA(const Body &body, int64_t begin, int64_t end) {
+void runWith(InstructionSet, const Body &body, int64_t begin, int64_t end) {
   body(begin, end);
 }
 #endif
+template <typename Body>
+void runWithBestISA(const Body &body, int64_t begin, int64_t end) {
+  static const InstructionSet best = bestInstructionSet();
+  runWith(best, body, begin, end);
+}
 
 /// Before a loop whose iterations touch elements of their own: results may lie
 /// where operands lie, but only element on element.
@@ -90,8 +114,9 @@ void parallelElements(int64_t n, int numThreads, Body body,
               });
 }
 
-/// Calls row(at, width) for each turn of the innermost loop of some tensors that
-/// are walked side by side; `at` has the place of its first element in each.
+/// Calls row(at, width) for each turn of the innermost loop of some tensors
+/// that are walked side by side; `at` has the place of its first element in
+/// each.
 template <size_t N, typename Row>
 void parallelRows(const Walks<N> &walks, int64_t elements, int numThreads,
                   Row row) {

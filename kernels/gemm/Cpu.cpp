@@ -15,6 +15,7 @@
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
 #include "kernels/gemm/OneDNN.h"
+#include "kernels/gemm/OpenBLAS.h"
 #include "kernels/gemm/Product.h"
 
 #include <algorithm>
@@ -174,19 +175,15 @@ template <typename T> void batchedGemm(BatchedGemmArgs call) {
 #define AICF_KERNELS_OF_gemm_CPU
 #include "kernels/Definitions.inc"
 
-std::string_view gemmLibrary() {
+std::string gemmLibrary() {
 #if defined(AICF_HAVE_OPENBLAS)
-  return hasOneDNN() ? "onednn and openblas, one thread per tile"
-                     : "openblas, one thread per tile";
+  return (hasOneDNN() ? "onednn and openblas for " : "openblas for ") +
+         openBLASCore() + ", one thread per tile";
 #else
   return "plain loop";
 #endif
 }
 
-void initialize() {
-#ifdef AICF_HAVE_OPENBLAS
-  openblas_set_num_threads(1);
-#endif
-}
+void initialize() { initializeOpenBLAS(); }
 
 } // namespace aicf::cpu

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/gemm/OneDNN.h"
+#include "kernels/gemm/OpenBLAS.h"
 
 #ifdef AICF_HAVE_ONEDNN
 
@@ -32,6 +33,8 @@ namespace {
 
 /// Multiply-adds below which the way into a call costs more than it gains.
 constexpr double kSgemmWork = 1e6, kPrimitiveWork = 1e5;
+/// The same where OpenBLAS has no kernels for this machine.
+constexpr double kWorkBesideSlow = 1 << 14;
 
 /// Primitives that a thread keeps until it ends. A plan has one for each shape
 /// of its forward products.
@@ -300,7 +303,10 @@ bool multiplyWithOneDNN(const Tile &t, const float *a, const float *b,
                         float *c) {
   bool byPrimitive = t.transB && !t.transA;
   double work = double(t.m) * double(t.n) * double(t.k);
-  if (work < (byPrimitive ? kPrimitiveWork : kSgemmWork))
+  const double least = !openBLASSuitsMachine() ? kWorkBesideSlow
+                       : byPrimitive           ? kPrimitiveWork
+                                               : kSgemmWork;
+  if (work < least)
     return false;
   const Library *library = Library::get();
   if (!library)

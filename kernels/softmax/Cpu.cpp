@@ -12,16 +12,19 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 
 namespace aicf::cpu {
 namespace {
 
-/// Calls body(first) with the first element of each row of `desc`.
+/// Calls body(first) with the first element of each row of `desc`. Short rows
+/// go together: a block is worth the way to it.
 template <typename Body>
 void forRows(const TensorDesc &desc, int numThreads, Body body) {
+  constexpr int64_t kBlockElements = 4096;
   int64_t width = desc.width();
-  parallelFor(desc.rows(), 4, numThreads, desc.elements(),
-              [&](int64_t begin, int64_t end) {
+  parallelFor(desc.rows(), std::max<int64_t>(4, kBlockElements / width),
+              numThreads, desc.elements(), [&](int64_t begin, int64_t end) {
                 for (int64_t row = begin; row < end; ++row)
                   body(row * width);
               });
@@ -34,12 +37,22 @@ template <typename T> void softmax(SoftmaxArgs call) {
     const T *x = call.x().dense<T>() + first;
     T *y = call.y().dense<T>() + first;
     const C most = rowMost(x, width);
-    const C inverse = C(1 / rowSum<C>(width, [=](int64_t j) {
-      return scalar::exp(C(x[j]) - most);
-    }));
-    AICF_INDEPENDENT_LOOP
-    for (int64_t j = 0; j < width; ++j)
-      y[j] = T(scalar::exp(C(x[j]) - most) * inverse);
+    auto power = [=](int64_t j) { return scalar::exp(C(x[j]) - most); };
+    if constexpr (std::is_same_v<T, C>) {
+      // The result has room for the powers, bit for bit.
+      AICF_INDEPENDENT_LOOP
+      for (int64_t j = 0; j < width; ++j)
+        y[j] = power(j);
+      const C inverse =
+          C(1 / rowSum<C>(width, [=](int64_t j) { return y[j]; }));
+      for (int64_t j = 0; j < width; ++j)
+        y[j] *= inverse;
+    } else {
+      const C inverse = C(1 / rowSum<C>(width, power));
+      AICF_INDEPENDENT_LOOP
+      for (int64_t j = 0; j < width; ++j)
+        y[j] = T(power(j) * inverse);
+    }
   });
 }
 
@@ -80,8 +93,7 @@ template <typename T> void logSoftmaxBwd(LogSoftmaxBwdArgs call) {
     const T *dy = call.dy().dense<T>() + first,
             *y = call.y().dense<T>() + first;
     T *dx = call.dx().dense<T>() + first;
-    const double sum =
-        rowSum<C>(width, [=](int64_t j) { return C(dy[j]); });
+    const double sum = rowSum<C>(width, [=](int64_t j) { return C(dy[j]); });
     AICF_INDEPENDENT_LOOP
     for (int64_t j = 0; j < width; ++j)
       dx[j] = T(C(dy[j]) - scalar::exp(C(y[j])) * C(sum));
@@ -108,7 +120,8 @@ template <typename T> void topK(TopKArgs call) {
   forRows(call.x().desc, call->numThreads, [&](int64_t first) {
     const T *x = call.x().dense<T>() + first;
     int32_t *index = call.index().dense<int32_t>() + first / width * k;
-    // A heap of the best so far, the worst of them on top: k numbers, no memory.
+    // A heap of the best so far, the worst of them on top: k numbers, no
+    // memory.
     auto isBefore = [x](int32_t a, int32_t b) {
       C mine = C(x[a]), other = C(x[b]);
       if (std::isnan(mine) != std::isnan(other))

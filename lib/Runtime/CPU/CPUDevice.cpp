@@ -312,7 +312,7 @@ public:
     return std::shared_ptr<const DeviceCall>(std::move(prepared));
   }
   std::string description() const override {
-    return "cpu, " + std::string(cpu::gemmLibrary());
+    return "cpu, " + cpu::gemmLibrary();
   }
   uint64_t freeBytes() const override { return availableMemory(); }
   int numThreads() const override { return threads; }

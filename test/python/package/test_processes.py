@@ -446,3 +446,27 @@ def test_aicf_compile_of_a_package_without_the_compiler(monkeypatch, capsys):
     assert getattr(importlib.import_module(module), function)() == 2
     assert capsys.readouterr().err == \
         "aicf-compile: this build of the package has no compiler\n"
+
+
+def cpu_description(**more):
+    """That of a process with these variables."""
+    env = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"}
+    return subprocess.run(
+        [sys.executable, "-c", "import aicf; print(aicf.device('cpu').description)"],
+        env=dict(env, **more), capture_output=True, text=True, check=True).stdout
+
+
+def has_avx2():
+    with open("/proc/cpuinfo") as file:
+        return re.search(r"\bavx2\b", file.read()) is not None
+
+
+@pytest.mark.skipif(not has_avx2(), reason="the processor has no AVX2")
+def test_products_have_kernels_for_the_processor():
+    """OpenBLAS may be older than the processor. Then it takes kernels of 2004."""
+    if "openblas" not in cpu_description():
+        pytest.skip("the build has no OpenBLAS")
+    assert "Prescott" not in cpu_description()
+    # The variable has the last word.
+    assert "openblas for Prescott" in cpu_description(OPENBLAS_CORETYPE="Prescott")
+    assert "openblas for Haswell" in cpu_description(OPENBLAS_CORETYPE="Haswell")

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Unmodified torch modules with AdamW: aicf.torch.compile_step beside PyTorch eager and
 torch.compile of the whole step, on a GPU in one CUDA graph; and beside JAX where
-view_models.py or norm_models.py has the model for it.
+view_models.py, norm_models.py or activation_models.py has the model for it.
 
     PYTHONPATH=build/python python3 benchmarks/torch_models.py --device cuda
         [--models mlp mixer vit] [--precision tf32] [--rounds 15]
@@ -25,6 +25,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import aicf.torch
+import activation_models
 import norm_models
 import view_models
 
@@ -86,8 +87,8 @@ def dlrm():
 
 
 MODELS = {**{f.__name__: f for f in (small_mlp, mlp, residual_mlp, dlrm)},
-          **view_models.MODELS, **norm_models.MODELS}
-JAX = {**view_models.JAX, **norm_models.JAX}
+          **view_models.MODELS, **norm_models.MODELS, **activation_models.MODELS}
+JAX = {**view_models.JAX, **norm_models.JAX, **activation_models.JAX}
 
 
 def adamw(module, **options):

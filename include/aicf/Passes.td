@@ -793,6 +793,9 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
     beside the products on another stream is faster. So the pass begins with each sum that
     alone reads what it adds, and merges it with the call that makes that. If a call would
     compute the same twice, it computes it once.
+    On CUDA, a small matrix product may be the first of a call. Its kernel has the numbers in
+    registers, and the elementwise primitives go on with them there (ProductGraph in the same
+    file). What the product multiplies is in memory, and nothing else of the call reads it.
     A copy of a view whose rows do not lie together stays apart, because the kernel of copies
     moves whole tiles. A remark says what was merged, or why calls stay apart. The pass refuses
     only an unknown target.
@@ -945,7 +948,8 @@ def AssignStreams : Pass<"aicf-rt-assign-streams", "::mlir::func::FuncOp"> {
     With `streams=1`, every call runs on stream 0, and the program order is the only order.
     With more streams, the pass moves side calls to the other streams. A side call is one that
     forward and backward do not wait for: a step counter, an optimizer, or a weight or bias
-    gradient that only those read. Signals and waits keep every dependence of the program
+    gradient that only those read, as it is or by way of elementwise calls. (A weight that is
+    used several times has a sum of gradients.) Signals and waits keep every dependence of the program
     order, on operands and on storage that a later call overwrites. So an optimizer never runs
     before the backward pass has read its weights. The last call joins all streams on stream 0.
 

@@ -15,11 +15,13 @@ namespace aicf::families {
 
 /// Up to two waves of 32x32 tiles, and few k steps: there the tile kernels took
 /// less time than cuBLASLt (benchmarks/results).
-inline bool isSmallProduct(const GemmView<rules::Call> &c) {
-  int64_t m = c.c()->rows(), n = c.c()->width();
-  int64_t k = c.a()->elements() / m;
+inline bool isSmallProduct(int64_t m, int64_t n, int64_t k) {
   int64_t tiles = (m + 31) / 32 * ((n + 31) / 32);
   return tiles <= 2 * h200::kMultiprocessors && k <= 512 && tiles * k <= 16384;
+}
+inline bool isSmallProduct(const GemmView<rules::Call> &c) {
+  int64_t m = c.c()->rows();
+  return isSmallProduct(m, c.c()->width(), c.a()->elements() / m);
 }
 
 /// The same of all matrices together.

@@ -74,6 +74,14 @@ struct Product {
         ldb(pitchOf(b.desc)), ldc(pitchOf(c.desc)),
         batches(a.desc, b.desc, c.desc) {}
 
+  /// c is what `a` and `b` give, and need not be in memory.
+  Product(const TensorView &a, const TensorView &b, const TensorView &c,
+          bool transA, bool transB)
+      : a(a), b(b), c(c), transA(transA), transB(transB), lda(a.desc.pitch()),
+        ldb(b.desc.pitch()), ldc(c.desc.pitch()) {
+    setExtents(nullptr);
+  }
+
 private:
   /// Rows of the matrices in the last two dimensions.
   static int64_t rowsOf(const TensorDesc &desc) {
@@ -88,8 +96,10 @@ private:
       : a(call.a()), b(call.b()), c(result), extra(extra),
         transA(call.attrs().transA != 0), transB(call.attrs().transB != 0),
         lda(a.desc.pitch()), ldb(b.desc.pitch()), ldc(c.desc.pitch()) {
-    ProductExtents extents(a.desc, transA, b.desc, transB, c.desc,
-                           bias ? &bias->desc : nullptr);
+    setExtents(bias ? &bias->desc : nullptr);
+  }
+  void setExtents(const TensorDesc *bias) {
+    ProductExtents extents(a.desc, transA, b.desc, transB, c.desc, bias);
     m = extents.m;
     n = extents.n;
     k = extents.k;

@@ -4,208 +4,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// For shapes where a library call's fixed cost is most of its time. One block
-// computes a 16x16 or 32x32 tile of c; its threads are 4 groups that each take
-// a quarter of every K chunk (latency, not throughput, is what small shapes
-// pay), and their partial sums are added in a fixed order. f32 sums (f64 for
-// f64), no tensor cores. Right for every shape, fast for small ones.
-//===----------------------------------------------------------------------===//
 
-#include "kernels/cuda/Common.cuh"
-#include "kernels/gemm/Product.h"
+#include "kernels/gemm/Tile.cuh"
 
 namespace aicf::cuda {
 namespace {
 
-/// A tile of c of kTile x kTile. 16 gives a small c four times the blocks, each
-/// with a quarter of the work.
-template <typename C, int kTile> struct Sizes {
-  /// k steps between barriers; f64 takes twice the shared memory.
-  static constexpr int kChunk = kTile == 16 && sizeof(C) < 8 ? 128 : 64;
-  static constexpr int kGroups = 4;             ///< share a chunk
-  static constexpr int kThreads = kGroups * 64; ///< 8x8 a group
-  static constexpr int kEach = kTile / 8;       ///< rows and columns a thread
-  static constexpr int kPitch = kTile + 4;      ///< keeps vectors of 4 aligned
-};
-
-enum class Epilogue { None, Bias, ReluBwd, Reduce };
-
-struct GemmParams {
-  const void *a, *b;
-  const void *extra; ///< Bias: bias [n]; ReluBwd: saved [m, n]
-  void *c;
-  void *sums; ///< Reduce: [m]
-  int32_t m, n, k, lda, ldb, ldc;
-  bool transA, transB, relu;
-  bool vectorA, vectorB; ///< see ChunkLoader::load
-  Batches batches;
-};
-
-/// One operand's chunk on its way from global memory: registers, then shared
-/// memory as [k][row], in vectors of 4 along what lies together in memory.
-/// `alongK`: neighbours in memory are neighbours in k.
-template <typename T, int kTile> struct ChunkLoader {
-  using C = Compute<T>;
-  using S = Sizes<C, kTile>;
-  static constexpr int kVectors = kTile * S::kChunk / 4 / S::kThreads;
-  Vec<C, 4> values[kVectors];
-
-  /// Row and k of the first element of vector `j`.
-  __device__ static void locate(int j, bool alongK, int &row, int &k) {
-    if (alongK) { // a warp: 8 rows of 4 vectors, which spreads over the banks
-      int warp = threadIdx.x / 32 + j * (S::kThreads / 32);
-      int lane = threadIdx.x % 32;
-      row = warp % (kTile / 8) * 8 + lane / 4;
-      k = warp / (kTile / 8) * 16 + lane % 4 * 4;
-    } else {
-      int linear = threadIdx.x + j * S::kThreads;
-      row = linear % (kTile / 4) * 4;
-      k = linear / (kTile / 4);
-    }
-  }
-  /// `isVector`: the long side and the pitch are multiples of 4 and the address
-  /// is aligned, so that a vector lies inside or outside as a whole.
-  __device__ void load(const T *from, int ld, bool alongK, bool isVector,
-                       int64_t firstRow, int rows, int64_t firstK, int depth) {
-#pragma unroll
-    for (int j = 0; j < kVectors; ++j) {
-      int localRow, localK;
-      locate(j, alongK, localRow, localK);
-      int64_t row = firstRow + localRow, k = firstK + localK;
-      const T *at = from + (alongK ? row * ld + k : k * ld + row);
-      bool isInside = row < rows && k < depth;
-      if (isVector) {
-        Vec<T, 4> v{};
-        if (isInside)
-          v = loadVec<T, 4>(at, 0);
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-          values[j].at[i] = isInside ? widen(v.at[i]) : C(0);
-        continue;
-      }
-      int64_t left = alongK ? depth - k : rows - row;
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        values[j].at[i] = isInside && i < left ? widen(at[i]) : C(0);
-    }
-  }
-  __device__ void store(C (*to)[S::kPitch], bool alongK) const {
-#pragma unroll
-    for (int j = 0; j < kVectors; ++j) {
-      int row, k;
-      locate(j, alongK, row, k);
-      if (alongK) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-          to[k + i][row] = values[j].at[i];
-      } else {
-        storeVec<C, 4>(&to[k][row], 0, values[j]);
-      }
-    }
-  }
-};
-
 template <typename T, typename Out, Epilogue kEpilogue, int kTile,
           bool kBatched>
 __global__ void __launch_bounds__(Sizes<Compute<T>, kTile>::kThreads)
-    gemmKernel(const __grid_constant__ GemmParams p) {
-  using C = Compute<T>;
-  using S = Sizes<C, kTile>;
-  constexpr int kChunk = S::kChunk, kGroups = S::kGroups, kPitch = S::kPitch;
-  constexpr int kThreads = S::kThreads, kEach = S::kEach;
-  __shared__ __align__(16) C chunks[2][kChunk][kPitch]; // a, b
-  __shared__ C rowSums[kGroups][kTile];
-  const T *a = static_cast<const T *>(p.a), *b = static_cast<const T *>(p.b);
-  Out *c = static_cast<Out *>(p.c);
-  if constexpr (kBatched) {
-    int64_t batch = int64_t(blockIdx.z) * gridDim.y + blockIdx.y;
-    if (batch >= p.batches.count)
-      return;
-    Batches::Offsets at = p.batches.at(batch);
-    a += at.a;
-    b += at.b;
-    c += at.c;
-  }
-  int64_t tilesN = (int64_t(p.n) + kTile - 1) / kTile;
-  int64_t firstRow = blockIdx.x / tilesN * kTile;
-  int64_t firstColumn = blockIdx.x % tilesN * kTile;
-  int group = threadIdx.x / 64, lane = threadIdx.x % 64;
-  int row = lane / 8 * kEach, column = lane % 8 * kEach;
-  C acc[kEach][kEach] = {}, sum[kEach] = {};
-  ChunkLoader<T, kTile> loadA, loadB;
-  auto load = [&](int64_t k) {
-    loadA.load(a, p.lda, !p.transA, p.vectorA, firstRow, p.m, k, p.k);
-    loadB.load(b, p.ldb, p.transB, p.vectorB, firstColumn, p.n, k, p.k);
-  };
-  load(0);
-  for (int64_t k = 0; k < p.k; k += kChunk) {
-    __syncthreads(); // everybody is done with the chunk before
-    loadA.store(chunks[0], !p.transA);
-    loadB.store(chunks[1], p.transB);
-    __syncthreads();
-    if (k + kChunk < p.k)
-      load(k + kChunk); // under way while this chunk is multiplied
-#pragma unroll
-    for (int s = 0; s < kChunk / kGroups; ++s) {
-      int at = group * (kChunk / kGroups) + s;
-      Vec<C, kEach> x = loadVec<C, kEach>(&chunks[0][at][row], 0);
-      Vec<C, kEach> y = loadVec<C, kEach>(&chunks[1][at][column], 0);
-#pragma unroll
-      for (int i = 0; i < kEach; ++i) {
-        if constexpr (kEpilogue == Epilogue::Reduce)
-          sum[i] += x.at[i];
-#pragma unroll
-        for (int j = 0; j < kEach; ++j)
-          acc[i][j] += x.at[i] * y.at[j];
-      }
-    }
-  }
-  __syncthreads();
-  // The groups' sums side by side; the chunks' memory is free now.
-  C(*partial)
-  [kTile][kTile + 1] =
-      reinterpret_cast<C(*)[kTile][kTile + 1]>(&chunks[0][0][0]);
-  static_assert(kGroups * kTile * (kTile + 1) <= 2 * kChunk * kPitch);
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-#pragma unroll
-    for (int j = 0; j < kEach; ++j)
-      partial[group][row + i][column + j] = acc[i][j];
-    if (kEpilogue == Epilogue::Reduce && column == 0)
-      rowSums[group][row + i] = sum[i];
-  }
-  __syncthreads();
-#pragma unroll
-  for (int e = threadIdx.x; e < kTile * kTile; e += kThreads) {
-    int i = e / kTile, j = e % kTile;
-    int64_t m = firstRow + i, n = firstColumn + j;
-    if (m >= p.m || n >= p.n)
-      continue;
-    C value = 0;
-#pragma unroll
-    for (int g = 0; g < kGroups; ++g)
-      value += partial[g][i][j];
-    if constexpr (kEpilogue == Epilogue::Bias) {
-      value += C(widen(static_cast<const Out *>(p.extra)[n]));
-      if (p.relu)
-        value = value < 0 ? C(0) : value;
-    }
-    if constexpr (kEpilogue == Epilogue::ReluBwd)
-      if (!(widen(static_cast<const Out *>(p.extra)[m * p.n + n]) > 0))
-        value = 0;
-    c[m * p.ldc + n] = narrow<Out>(Compute<Out>(value));
-  }
-  int i = threadIdx.x;
-  if (kEpilogue == Epilogue::Reduce && firstColumn == 0 && i < kTile &&
-      firstRow + i < p.m) {
-    C value = 0;
-    for (int g = 0; g < kGroups; ++g)
-      value += rowSums[g][i];
-    static_cast<Out *>(p.sums)[firstRow + i] = narrow<Out>(Compute<Out>(value));
-  }
+    gemmKernel(const __grid_constant__ TileParams p) {
+  multiplyTile<T, Out, kEpilogue, kTile, kBatched>(p);
 }
-
-int64_t tilesOf(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
 
 template <typename Args> constexpr Epilogue epilogueOf() {
   if (std::is_same_v<Args, GemmBiasArgs>)
@@ -219,44 +29,17 @@ template <typename Args> constexpr Epilogue epilogueOf() {
 template <typename T, typename Out, typename Args>
 LaunchPlan gemm(Args call, const DeviceLimits &) {
   constexpr Epilogue kEpilogue = epilogueOf<Args>();
-  Product s(call);
-  GemmParams p{};
-  p.a = s.a.start();
-  p.b = s.b.start();
-  p.extra = kEpilogue == Epilogue::Reduce ? nullptr : s.extra.start();
-  p.c = s.c.start();
-  p.sums = kEpilogue == Epilogue::Reduce ? s.extra.start() : nullptr;
-  p.m = int32_t(s.m);
-  p.n = int32_t(s.n);
-  p.k = int32_t(s.k);
-  p.lda = int32_t(s.lda);
-  p.ldb = int32_t(s.ldb);
-  p.ldc = int32_t(s.ldc);
-  p.transA = s.transA;
-  p.transB = s.transB;
-  auto isVector = [&](const TensorView &view, int64_t pitch,
-                      int64_t Batches::Offsets::*stride) {
-    bool holds =
-        view.desc.width() % 4 == 0 && pitch % 4 == 0 &&
-        reinterpret_cast<uintptr_t>(view.start()) % (4 * sizeof(T)) == 0;
-    for (int d = 0; d < s.batches.rank; ++d)
-      holds &= s.batches.loops[d].stride.*stride % 4 == 0;
-    return holds;
-  };
-  p.vectorA = isVector(s.a, s.lda, &Batches::Offsets::a);
-  p.vectorB = isVector(s.b, s.ldb, &Batches::Offsets::b);
-  p.relu = s.epilogue == Product::Epilogue::BiasRelu;
   constexpr bool kBatched = std::is_same_v<Args, BatchedGemmArgs>;
-  p.batches = s.batches;
+  const Product product(call);
+  const TileParams p(product);
   auto launch = [&](auto kernel, int tile) -> LaunchPlan {
-    PlannedLaunch l = plan(kernel, tilesOf(p.m, tile) * tilesOf(p.n, tile),
-                           Sizes<Compute<T>, 32>::kThreads, p);
-    l.grid[1] = uint32_t(std::min<int64_t>(p.batches.count, 32768));
-    l.grid[2] = uint32_t(tilesOf(p.batches.count, l.grid[1]));
+    const TileGrid grid(product, tile);
+    PlannedLaunch l = plan(kernel, grid.x, kTileThreads, p);
+    l.grid[1] = grid.y;
+    l.grid[2] = grid.z;
     return {l};
   };
-  // The width decides the order of sums: the same for every card.
-  if (tilesOf(p.m, 32) * tilesOf(p.n, 32) * p.batches.count < kMultiprocessors)
+  if (tileOf(product) == 16)
     return launch(gemmKernel<T, Out, kEpilogue, 16, kBatched>, 16);
   return launch(gemmKernel<T, Out, kEpilogue, 32, kBatched>, 32);
 }

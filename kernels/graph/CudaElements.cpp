@@ -43,8 +43,8 @@ ElementWriter::ElementWriter(const Body &body, Span<const TensorView> values,
   std::fill_n(descs, kMaxGraphTensors, &values[like].desc);
   size_t count = 0;
   for (size_t t = 0; t < tensors.size(); ++t) {
-    lies.push_back(extents[tensors[t]] == Extent::Reduced ? Lie::Dense
-                                                          : lieOf(descOf(t)));
+    lies.push_back(extents[tensors[t]] == Extent::Whole ? lieOf(descOf(t))
+                                                        : Lie::Dense);
     if (lies[t] == Lie::Strided)
       std::fill(descs + count++, descs + kMaxGraphTensors, &descOf(t));
   }
@@ -514,17 +514,41 @@ Status ElementWriter::storeResult(uint32_t value) {
   return {};
 }
 
-StatusOr<std::string> ElementWriter::elementsFrom(const std::string &index) {
-  whole = noElements();
-  goTo(index);
+Status ElementWriter::computeWhole() {
   for (uint32_t operand = 0; operand < body.numOperands; ++operand)
-    AICF_RETURN_IF_ERROR(loadOperand(operand));
+    if (extents[operand] == Extent::Whole)
+      AICF_RETURN_IF_ERROR(loadOperand(operand));
   for (size_t p = 0; p < body.primitives.size(); ++p)
-    if (extents[body.numOperands + p] == Extent::Whole)
+    if (const auto value = uint32_t(body.numOperands + p);
+        extents[value] == Extent::Whole && lanesOf(value).empty())
       AICF_RETURN_IF_ERROR(computePrimitive(p));
   for (uint32_t result : body.results)
     if (extents[result] == Extent::Whole)
       AICF_RETURN_IF_ERROR(storeResult(result));
+  return {};
+}
+
+StatusOr<std::string> ElementWriter::elementsFrom(const std::string &index) {
+  whole = noElements();
+  goTo(index);
+  AICF_RETURN_IF_ERROR(computeWhole());
+  return takeCode();
+}
+
+StatusOr<std::string> ElementWriter::elementsBehind(uint32_t made,
+                                                    const Lanes &given,
+                                                    const std::string &index) {
+  whole = noElements();
+  goTo(index);
+  const DType type = values[made].desc.dtype;
+  Lanes all;
+  for (const std::string &one : given) {
+    all.push_back(newRegister(is64Bits(wide(type))));
+    line(is64Bits(wide(type)) ? "mov.b64 " : "mov.b32 ", all.back(), ", ", one);
+  }
+  AICF_ASSIGN_OR_RETURN(all, rounded(all, type));
+  setLanesOf(made, std::move(all));
+  AICF_RETURN_IF_ERROR(computeWhole());
   return takeCode();
 }
 

@@ -55,6 +55,10 @@ public:
   /// register of 64 bits, on: a multiple of the lanes.
   /// Errors: NotImplemented for a primitive without a function of scalars.
   StatusOr<std::string> elementsFrom(const std::string &index);
+  /// The same where the kernel has computed the value `made`: `given` has its
+  /// elements in what is computed in, not yet rounded.
+  StatusOr<std::string> elementsBehind(uint32_t made, const Lanes &given,
+                                       const std::string &index);
   /// Text that stores `sum`, a register of what is computed in, as element
   /// `index` of the result `value`, which is dense.
   StatusOr<std::string> storeOne(uint32_t value, const std::string &sum,
@@ -125,6 +129,7 @@ public:
   const std::set<std::string> &functions() const { return called; }
 
 private:
+  Status computeWhole();
   Elements &of(uint32_t value) {
     return extents[value] == Extent::Whole ? whole : reduced;
   }

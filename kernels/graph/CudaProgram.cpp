@@ -10,6 +10,8 @@
 #include "kernels/graph/CudaScalars.h"
 #include "lib/Ops/RowGraph.h"
 
+#include <sstream>
+
 namespace aicf::cuda {
 
 static constexpr uint32_t kThreads = 256;
@@ -34,8 +36,8 @@ static std::string indexText(ElementWriter &writer, int64_t threads,
 
 static StatusOr<GraphKernel> writeElementsKernel(const Body &body,
                                                  Span<const TensorView> seen) {
-  ElementWriter writer(
-      body, seen, std::vector<Extent>(body.numValues(), Extent::Whole));
+  ElementWriter writer(body, seen,
+                       std::vector<Extent>(body.numValues(), Extent::Whole));
   const int64_t lanes = writer.widestVector();
   const int64_t elements = writer.numElements(), threads = elements / lanes;
   writer.setLanes(lanes);
@@ -52,6 +54,38 @@ static StatusOr<GraphKernel> writeElementsKernel(const Body &body,
   return kernelOf(writer, code, /*numPredicates=*/1, kThreads, blocks);
 }
 
+std::string headOf(const ElementWriter &writer) {
+  return ScalarText::get().header() +
+         ScalarText::get().define(writer.functions());
+}
+
+/// The words of a line from `begin` to the `;`.
+static std::vector<std::string> wordsOf(const std::string &line, size_t begin) {
+  std::istringstream stream(line.substr(begin, line.find(';') - begin));
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;)
+    words.push_back(word);
+  return words;
+}
+
+StatusOr<std::string>
+fillSkeleton(const std::string &name, ElementWriter &writer,
+             const std::vector<std::pair<std::string, MarkWriter>> &marks) {
+  writer.setParameter(name + "_param_0");
+  std::istringstream lines(ScalarText::get().kernel(name));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    StatusOr<std::string> part = line + "\n";
+    for (const auto &[mark, write] : marks)
+      if (size_t at = line.find(mark); at != std::string::npos)
+        part = write(wordsOf(line, at + mark.size()));
+    AICF_RETURN_IF_ERROR(part.status());
+    text += *part;
+  }
+  const size_t body = text.find("\n{\n") + 3;
+  return text.substr(0, body) + writer.registers() + text.substr(body);
+}
+
 GraphKernel kernelOf(const ElementWriter &writer, const std::string &code,
                      size_t numPredicates, int64_t threads, int64_t blocks) {
   GraphKernel kernel;
@@ -60,13 +94,11 @@ GraphKernel kernelOf(const ElementWriter &writer, const std::string &code,
   launch.block[0] = uint32_t(threads);
   launch.grid[0] = uint32_t(blocks);
   const std::string bytes = std::to_string(8 * launch.params.size());
-  kernel.text = ScalarText::get().header() +
-                ScalarText::get().define(writer.functions()) +
-                ".visible .entry " + kGraphEntry + "(.param .align 8 .b8 " +
-                kAddresses + "[" + bytes + "])\n.maxntid " +
-                std::to_string(threads) + ", 1, 1\n{\n.reg .pred %aq<" +
-                std::to_string(numPredicates) + ">;\n" + writer.registers() +
-                code + "ret;\n}\n";
+  kernel.text = headOf(writer) + ".visible .entry " + kGraphEntry +
+                "(.param .align 8 .b8 " + kAddresses + "[" + bytes +
+                "])\n.maxntid " + std::to_string(threads) +
+                ", 1, 1\n{\n.reg .pred %aq<" + std::to_string(numPredicates) +
+                ">;\n" + writer.registers() + code + "ret;\n}\n";
   kernel.entries = {{kGraphEntry, std::move(launch)}};
   return kernel;
 }
@@ -83,6 +115,8 @@ StatusOr<GraphKernel> writeGraphKernel(const Body &body,
   if (areInside)
     return writeReductionsKernel(body, values);
   const std::vector<TensorView> seen = graphTensors(body, values);
+  if (positionOfProduct(body))
+    return writeProductKernel(body, seen);
   return hasSums ? writeSumsKernel(body, seen, workspace, limits)
                  : writeElementsKernel(body, seen);
 }

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 // What a thread does with the elements that it has, CudaElements.h says.
-// Without sums, each thread has one vector of them. With sums at the end, who has
-// which is a kernel of Skeletons.cu, into which the text for elements is put. With
-// reductions inside, a group of threads goes through what is reduced, once for each
-// reduction that waits for another one (GroupPlan in Family.h).
+// Without sums, each thread has one vector of them. With sums at the end, who
+// has which is a kernel of Skeletons.cu, into which the text for elements is
+// put, and with a product it is one of Products.cu. With reductions inside, a
+// group of threads goes through what is reduced, once for each reduction that
+// waits for another one (GroupPlan in Family.h).
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_GRAPH_CUDAPROGRAM_H
 #define AICF_KERNELS_GRAPH_CUDAPROGRAM_H
@@ -16,7 +17,10 @@
 #include "aicf/Status.h"
 #include "kernels/cuda/Kernels.h"
 
+#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace aicf::cuda {
 
@@ -35,6 +39,20 @@ struct GraphKernel {
 };
 
 class ElementWriter;
+/// What takes the place of a mark in a kernel that nvcc made, given the words
+/// behind the mark's name.
+using MarkWriter =
+    std::function<StatusOr<std::string>(const std::vector<std::string> &words)>;
+/// The text of the kernel `name` of nvcc's with what takes the place of its
+/// marks, each by its name and a space. `writer` writes that, for the kernel's
+/// one parameter.
+StatusOr<std::string>
+fillSkeleton(const std::string &name, ElementWriter &writer,
+             const std::vector<std::pair<std::string, MarkWriter>> &marks);
+/// What stands before such kernels: of which PTX they are, and the functions
+/// that they call.
+std::string headOf(const ElementWriter &writer);
+
 /// Makes such a kernel of its code, which uses the predicates %aq0, %aq1, ....
 GraphKernel kernelOf(const ElementWriter &writer, const std::string &code,
                      size_t numPredicates, int64_t threads, int64_t blocks);
@@ -50,6 +68,9 @@ StatusOr<GraphKernel> writeGraphKernel(const Body &body,
 /// The same for a body with reductions inside.
 StatusOr<GraphKernel> writeReductionsKernel(const Body &body,
                                             Span<const TensorView> values);
+/// The same for a body with a product. `values` as graphTensors() gives them.
+StatusOr<GraphKernel> writeProductKernel(const Body &body,
+                                         Span<const TensorView> values);
 /// The same for a body with sums. `values` as graphTensors() gives them.
 StatusOr<GraphKernel> writeSumsKernel(const Body &body,
                                       Span<const TensorView> values,

@@ -11,11 +11,9 @@
 
 #include "kernels/graph/CudaElements.h"
 #include "kernels/graph/CudaProgram.h"
-#include "kernels/graph/CudaScalars.h"
 #include "kernels/graph/Family.h"
 
 #include <cstring>
-#include <sstream>
 
 namespace aicf::cuda {
 namespace {
@@ -44,15 +42,6 @@ std::vector<GraphSum> sumsOf(const Body &body, Span<const TensorView> values) {
   return sums;
 }
 
-/// The words of a line between a mark's name and the `;`.
-std::vector<std::string> wordsOf(const std::string &line, size_t begin) {
-  std::istringstream stream(line.substr(begin, line.find(';') - begin));
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;)
-    words.push_back(word);
-  return words;
-}
-
 /// Puts a graph into kernels.
 class SumsWriter {
 public:
@@ -61,7 +50,6 @@ public:
   StatusOr<GraphKernel> run();
 
 private:
-  StatusOr<std::string> filled(const std::string &kernel);
   StatusOr<std::string> summandsAt(const std::vector<std::string> &words);
   StatusOr<std::string> sumAt(const std::vector<std::string> &words);
   std::string move(const std::string &to, const std::string &from) const;
@@ -143,29 +131,14 @@ StatusOr<std::string> SumsWriter::sumAt(const std::vector<std::string> &words) {
          stored;
 }
 
-/// The kernel's text with the graph at its marks.
-StatusOr<std::string> SumsWriter::filled(const std::string &kernel) {
-  writer.setParameter(kernel + "_param_0");
-  std::istringstream lines(ScalarText::get().kernel(kernel));
-  std::string text;
-  for (std::string line; std::getline(lines, line);) {
-    StatusOr<std::string> part = line + "\n";
-    for (auto [mark, write] :
-         {std::pair("aicf.summands ", &SumsWriter::summandsAt),
-          std::pair("aicf.sum ", &SumsWriter::sumAt)})
-      if (size_t at = line.find(mark); at != std::string::npos)
-        part = (this->*write)(wordsOf(line, at + std::strlen(mark)));
-    AICF_RETURN_IF_ERROR(part.status());
-    text += *part;
-  }
-  return text;
-}
-
 Status SumsWriter::add(GraphKernel &graph, const std::string &kernel,
                        int64_t threads, int waves) {
-  AICF_ASSIGN_OR_RETURN(std::string text, filled(kernel));
-  const size_t body = text.find("\n{\n") + 3;
-  texts += text.substr(0, body) + writer.registers() + text.substr(body);
+  AICF_ASSIGN_OR_RETURN(
+      std::string text,
+      fillSkeleton(kernel, writer,
+                   {{"aicf.summands ", [&](auto &w) { return summandsAt(w); }},
+                    {"aicf.sum ", [&](auto &w) { return sumAt(w); }}}));
+  texts += text;
   PlannedLaunch launch;
   launch.block[0] = uint32_t(ReductionPlan::kThreads);
   launch.grid[0] = uint32_t(gridFor(threads, limits, kBlock, waves));
@@ -205,8 +178,7 @@ StatusOr<GraphKernel> SumsWriter::run() {
                              kernelName("combine", type, sums.size(), {lanes}),
                              results * lanes, 4));
   }
-  graph.text = ScalarText::get().header() +
-               ScalarText::get().define(writer.functions()) + texts;
+  graph.text = headOf(writer) + texts;
   return graph;
 }
 

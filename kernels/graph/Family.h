@@ -7,6 +7,7 @@
 #ifndef AICF_KERNELS_GRAPH_FAMILY_H
 #define AICF_KERNELS_GRAPH_FAMILY_H
 
+#include "kernels/gemm/Family.h"
 #include "kernels/norm/Family.h"
 #include "lib/Ops/RowGraph.h"
 #include "lib/Ops/RuleCall.h"
@@ -19,10 +20,29 @@ namespace aicf::families {
 /// of a primitive compares them.
 inline bool haveOneShape(const GraphView<rules::Call> &c) {
   const std::vector<TensorDesc> types = graphTypes(c.body(), c.values());
-  for (uint32_t value = 0; value < types.size(); ++value)
-    if (!isSumOf(c.body(), value) && !types[value].sameShape(types[0]))
+  const std::vector<Extent> extents = graphExtents(c.body());
+  const TensorDesc *like = nullptr;
+  for (uint32_t value = 0; value < types.size(); ++value) {
+    if (extents[value] != Extent::Whole)
+      continue;
+    if (like && !types[value].sameShape(*like))
       return false;
+    like = &types[value];
+  }
   return true;
+}
+
+/// The product of a graph is one for the kernels of small products, which give
+/// what they read the type of.
+inline bool hasSmallProduct(const GraphView<rules::Call> &c) {
+  const size_t position = *positionOfProduct(c.body());
+  const auto a = size_t(c.body().primitives[position].operands[0]);
+  const TensorDesc &factor = c.values()[a],
+                   &made = c.values()[c.body().numOperands + position];
+  return made.dtype == factor.dtype &&
+         (made.dtype == DType::F64 ||
+          isSmallProduct(made.rows(), made.width(),
+                         factor.elements() / made.rows()));
 }
 
 /// Sums of one graph, as PointwiseSums in Family.td says.

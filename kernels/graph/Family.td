@@ -10,6 +10,7 @@
 #ifndef AICF_KERNELS_GRAPH_FAMILY_TD
 #define AICF_KERNELS_GRAPH_FAMILY_TD
 
+include "kernels/gemm/Family.td"
 include "kernels/norm/Family.td"
 include "kernels/softmax/Family.td"
 include "lib/Ops/KernelFamily.td"
@@ -26,6 +27,12 @@ def PointwiseSums
 def ReductionGraph
     : GraphPattern<"reduction_graph", /*primitives=*/32, /*operands=*/16,
                    /*results=*/8, /*sums=*/0, /*reductions=*/8>;
+
+/// What a small product gives is in registers, where any graph may go on with it.
+def ProductGraph
+    : GraphPattern<"product_graph", /*primitives=*/32, /*operands=*/16,
+                   /*results=*/8, /*sums=*/0, /*reductions=*/0,
+                   /*product=*/[Node<"gemm", GemmPrimitive>]>;
 
 class PointwiseGraphKernel<Device on> : KernelFamily<"graph", on> {
   let patterns = [PointwiseGraph];
@@ -51,6 +58,26 @@ def ReductionGraphCpu : RowsCpu<ReductionGraph> {
 }
 def PointwiseGraphCuda : PointwiseGraphKernel<CUDA> {
   let provider = Generated;
+}
+def ProductGraphCuda : KernelFamily<"graph", CUDA> {
+  let patterns = [ProductGraph];
+  let variants = [OfAnyTypes];
+  let condition = "haveOneShape(GraphView(call)) && hasSmallProduct(GraphView(call))";
+  let strided = ProductOperands;
+  let stridesEverywhere = 1;
+  let provider = Generated;
+}
+/// Patterns of a library's, whose kernels take no f32.
+def ProductPatternsCuda : KernelFamily<"graph", CUDA> {
+  let patterns = [GemmBiasGelu, GemmGeluBwd];
+  let variants = [OfAnyTypes];
+  let condition = "haveOneShape(GraphView(call)) && hasSmallProduct(GraphView(call)) && "
+                  "!rules::isHalf(GraphView(call).values()[0].dtype)";
+  let variantName = "graph";
+  let strided = ProductOperands;
+  let stridesEverywhere = 1;
+  let provider = Generated;
+  let preference = 4;
 }
 /// The workspace holds the sums of chunks.
 class SumsKernel<BodyPattern pattern> : KernelFamily<"graph", CUDA> {

@@ -50,8 +50,8 @@ Interpreter::Interpreter(std::shared_ptr<const Plan> plan,
     bool isConstant = t.role == Role::Constant;
     if ((t.init == InitKind::None && !isConstant) || t.isDerived())
       continue;
-    std::vector<uint8_t> bytes = isConstant ? p.buffers[i].data.bytes
-                                            : initialValue(t, options.seed);
+    std::vector<uint8_t> bytes =
+        isConstant ? p.buffers[i].data.bytes : initialValue(t, options.seed);
     std::vector<double> values;
     for (size_t at = 0; at < bytes.size(); at += sizeOf(t.desc.dtype))
       values.push_back(loadElement(t.desc.dtype, bytes.data() + at));
@@ -172,9 +172,9 @@ Status Interpreter::write(std::string_view entry, std::string_view name,
   bool isDerived = buffer.derivedFrom >= 0;
   if (buffer.role == Role::Output || buffer.role == Role::Constant || isDerived)
     return makeError(StatusCode::InvalidArgument, "\"", name, "\" is ",
-                     isDerived                      ? "derived"
+                     isDerived                     ? "derived"
                      : buffer.role == Role::Output ? "an output"
-                                                    : "a constant",
+                                                   : "a constant",
                      ": it cannot be written");
   store(at, std::vector<double>(values.begin(), values.end()));
   setWritten(at.entry, at.number);
@@ -313,8 +313,13 @@ static bool isReadInTime(const Body &body, uint32_t result,
     return CallSlots::of(infoOf(primitive.kind), primitive.operands.size())
         ->mayShareStorage(of, read.slot);
   const PatternInfo *pattern = patternOf(factsOf(body).pattern.value_or(0));
-  if (pattern && pattern->graph)
-    return !isSumOf(body, result);
+  if (pattern && pattern->graph) {
+    const std::vector<Extent> extents = graphExtents(body);
+    const auto operand =
+        size_t(body.primitives[read.primitive].operands[read.slot]);
+    return extents[result] == Extent::Whole &&
+           extents[operand] == Extent::Whole;
+  }
   auto form = pattern ? formOf(*pattern, body) : std::nullopt;
   if (!form || maker / form->stride != read.primitive / form->stride)
     return false;

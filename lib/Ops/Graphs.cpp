@@ -71,6 +71,21 @@ bool mayBeInSomeGraph(OpKind kind) {
          isRowwise(kind);
 }
 
+bool isProductOfGraph(OpKind kind) {
+  for (const PatternInfo &pattern : allPatterns())
+    if (pattern.graph && !pattern.nodes.empty() &&
+        pattern.nodes[0].kind == kind)
+      return true;
+  return false;
+}
+
+std::optional<size_t> positionOfProduct(const Body &body) {
+  for (size_t p = 0; p < body.primitives.size(); ++p)
+    if (isProductOfGraph(body.primitives[p].kind))
+      return p;
+  return std::nullopt;
+}
+
 /// The type that the record of `kind` gives to what it converts: a float,
 /// whatever that is.
 static std::optional<DType> typeThatIsSaid(OpKind kind) {
@@ -178,6 +193,9 @@ std::vector<Extent> graphExtents(const Body &body) {
   for (uint32_t value = body.numOperands; value < extents.size(); ++value)
     if (isSumOf(body, value))
       extents[value] = Extent::Reduced;
+  if (auto product = positionOfProduct(body))
+    for (int32_t factor : body.primitives[*product].operands)
+      extents[size_t(factor)] = Extent::Factor;
   return extents;
 }
 
@@ -198,16 +216,47 @@ static bool sumsAreInPlace(const GraphInfo &graph, const Body &body) {
   return graph.maxSums ? numSums > 0 && numSums <= graph.maxSums : numSums == 0;
 }
 
-bool isGraph(const GraphInfo &graph, const Body &body) {
+/// The body has the products that the pattern names: one or none. It multiplies
+/// operands of the call that nothing else reads, and something reads it.
+static bool productIsInPlace(const PatternInfo &pattern, const Body &body) {
+  auto isProduct = [](const Primitive &primitive) {
+    return isProductOfGraph(primitive.kind);
+  };
+  const auto count = size_t(std::count_if(body.primitives.begin(),
+                                          body.primitives.end(), isProduct));
+  if (count != pattern.nodes.size() || count == 0)
+    return count == pattern.nodes.size();
+  const size_t position = *positionOfProduct(body);
+  const Primitive &product = body.primitives[position];
+  if (product.kind != pattern.nodes[0].kind)
+    return false;
+  for (int32_t factor : product.operands)
+    if (factor >= int32_t(body.numOperands))
+      return false;
+  bool isRead = false;
+  for (const Primitive &primitive : body.primitives)
+    for (int32_t operand : primitive.operands) {
+      isRead |= operand == int32_t(body.numOperands + position);
+      if (&primitive != &product &&
+          std::count(product.operands.begin(), product.operands.end(), operand))
+        return false;
+    }
+  return isRead;
+}
+
+bool isGraph(const PatternInfo &pattern, const Body &body) {
+  const GraphInfo &graph = *pattern.graph;
   if (body.primitives.size() < 2 ||
       body.primitives.size() > graph.maxPrimitives ||
       body.numOperands > graph.maxOperands ||
       body.results.size() > graph.maxResults)
     return false;
   for (const Primitive &primitive : body.primitives)
-    if (!mayBeInSomeGraph(primitive.kind))
+    if (!mayBeInSomeGraph(primitive.kind) &&
+        !isProductOfGraph(primitive.kind))
       return false;
-  return sumsAreInPlace(graph, body) && spreadsAreApart(body) &&
+  return productIsInPlace(pattern, body) && sumsAreInPlace(graph, body) &&
+         spreadsAreApart(body) &&
          inGraphOrder(body).body == body;
 }
 

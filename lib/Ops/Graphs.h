@@ -42,8 +42,12 @@ inline bool knowsNumbers(OpKind kind) {
 /// True for a primitive that may be part of a graph without sums: it is
 /// elementwise, or is so with an operand that is repeated.
 bool mayBeInGraph(OpKind kind);
-/// True for a primitive that a graph of some kind may have.
+/// True for a primitive that a graph of some kind may have, but for products.
 bool mayBeInSomeGraph(OpKind kind);
+/// True for a product that a graph may go on with.
+bool isProductOfGraph(OpKind kind);
+/// Where such a product is in a body.
+std::optional<size_t> positionOfProduct(const Body &body);
 /// What a graph's kernel computes for a primitive of this kind: `cast` for what
 /// converts to the type that its name says.
 OpKind elementwiseKind(OpKind kind);
@@ -64,17 +68,17 @@ bool reducesInside(const Body &body);
 bool isRepeat(OpKind kind);
 
 /// A value of a graph with reductions has the shape of what is reduced, or of
-/// what is left of it.
-enum class Extent : uint8_t { Whole, Reduced };
+/// what is left of it. What a product multiplies is read as a matrix.
+enum class Extent : uint8_t { Whole, Reduced, Factor };
 /// The extents of all values, by number. Nothing for a body where one would be
 /// both, or where nothing says which one is.
 std::optional<std::vector<Extent>> extentsOf(const Body &body);
 /// The same for any body that is a graph: where nothing is reduced inside, all
-/// is whole but the sums.
+/// is whole but the sums and what a product multiplies.
 std::vector<Extent> graphExtents(const Body &body);
 
-/// Whether the body, in normal form, is one of the graph's.
-bool isGraph(const GraphInfo &graph, const Body &body);
+/// Whether the body, in normal form, is one of the pattern's, which is a graph.
+bool isGraph(const PatternInfo &pattern, const Body &body);
 
 /// The types of a body's values as a graph's kernel reads them: an operand that
 /// is repeated is a view of one shape with all others. `types` are those of the

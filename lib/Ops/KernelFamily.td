@@ -142,11 +142,14 @@ class BatchPattern<string patternName, list<Node> all, int groups>
 /// left of them is repeated where whole tensors read it (expand). Primitives that are
 /// defined by rows (lib/Ops/RowGraph.h) count as reductions. Then each value is a whole
 /// tensor or what is left of one. A whole one may take the storage of another.
+/// With `product`, one of the primitives is that product. It reads operands of the call
+/// that nothing else reads, as matrices, and the graph goes on with what it gives.
 /// Where `sums` is not 0, 1 to `sums` of the primitives are sums or means (reduction in Record.td) of
 /// other values of the graph. Nothing inside reads a sum. It takes nobody's storage,
 /// because it is written when all is read that belongs to it, and no more.
 class GraphPattern<string patternName, int primitives, int operands, int results,
-                   int sums = 0, int reductions = 0> : BodyPattern<patternName, []> {
+                   int sums = 0, int reductions = 0, list<Node> product = []>
+    : BodyPattern<patternName, product> {
   int maxPrimitives = primitives;
   int maxOperands = operands;
   int maxResults = results;
@@ -221,7 +224,8 @@ class KernelFamily<string codeUnit, Device on> {
   /// Operands and results that the kernel takes as views, at most 6. The others are
   /// dense.
   list<Strided> strided = [];
-  /// Takes every operand and result as views with any strides. Of one primitive, a single
+  /// Takes every operand and result as views with any strides, but for those that
+  /// `strided` names. Of one primitive, a single
   /// operand is dense, because a copy that moves whole tiles reads a view faster.
   bit stridesEverywhere = 0;
   /// The order among the families of a kind: the lowest is asked first.

@@ -130,13 +130,11 @@ static bool holds(StrideRule rule, const TensorDesc &desc) {
 
 bool KernelRow::takes(OpKind kind, size_t slot, bool isResult,
                       const TensorDesc &desc) const {
-  if (anyStrides)
-    return holds(StrideRule::Any, desc);
   for (const StridedSlot &known : Span(strided.all, strided.size))
     if (std::tuple(known.kind, size_t(known.slot), known.isResult) ==
         std::tuple(kind, slot, isResult))
       return holds(known.rule, desc);
-  return false;
+  return anyStrides;
 }
 
 bool KernelRow::takesViewedOperand(const TypedBody &call,

@@ -86,7 +86,7 @@ struct KernelRow {
   bool fusesForFree = false;
   bool takesPads = false;
   bool anyTypes = false;
-  bool anyStrides = false; ///< of all operands and results; `strided` is empty
+  bool anyStrides = false; ///< of all others than `strided` names
   StridedSlots strided = {};
 
   /// True unless pads could make the kernel faster with such a call.

@@ -1999,6 +1999,11 @@ template <typename Call> struct PointwiseSumsView : GraphView<Call> {
   using GraphView<Call>::GraphView;
 };
 
+/// Pattern product_graph
+template <typename Call> struct ProductGraphView : GraphView<Call> {
+  using GraphView<Call>::GraphView;
+};
+
 /// Pattern reduction_graph
 template <typename Call> struct ReductionGraphView : GraphView<Call> {
   using GraphView<Call>::GraphView;
@@ -2186,6 +2191,7 @@ template <typename Call> struct ReductionGraphView : GraphView<Call> {
   X(SgdUpdate) \
   X(PointwiseGraph) \
   X(PointwiseSums) \
+  X(ProductGraph) \
   X(ReductionGraph)
 
 /// X(op, View, n): every numbered constraint Cn.

@@ -194,7 +194,7 @@ std::string_view nameOfPattern(PatternId id) {
 }
 
 bool matches(const PatternInfo &pattern, const Body &body) {
-  return pattern.graph ? isGraph(*pattern.graph, body)
+  return pattern.graph ? isGraph(pattern, body)
                        : matchPattern(pattern, body).has_value();
 }
 
@@ -294,7 +294,7 @@ BodyFacts factsOf(const Body &body) {
   }
   for (size_t i = 0; i < allPatterns().size() && !facts.pattern; ++i) {
     const PatternInfo &pattern = allPatterns()[i];
-    if (pattern.graph && isGraph(*pattern.graph, body)) {
+    if (pattern.graph && isGraph(pattern, body)) {
       facts.pattern = PatternId(kNumOpKinds + i);
       addGraphTies(body, facts);
     } else if (auto match = matchPattern(pattern, body)) {

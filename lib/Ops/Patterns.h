@@ -56,7 +56,8 @@ struct BatchInfo {
 };
 
 /// Limits of a pattern that takes any elementwise primitives: with sums of them
-/// if maxSums is not 0, with reductions inside if maxReductions is not.
+/// if maxSums is not 0, with reductions inside if maxReductions is not, and with
+/// a product if the pattern has a node.
 struct GraphInfo {
   size_t maxPrimitives, maxOperands, maxResults, maxSums, maxReductions;
 };

@@ -53,11 +53,16 @@ func.func @beta_is_sum(%a: tensor<64xf32> {aicf.role = "input", aicf.name = "a"}
 
 // -----
 
+// But a graph has all of it in registers.
 // CHECK-LABEL: aicf_rt.entry @mask_is_product
-// CHECK: aicf_rt.call gemm(
-// CHECK: aicf_rt.call relu_bwd(
-// CHECK: aicf_rt.call gemm(
-// CHECK: aicf_rt.call gelu_bwd(
+// CHECK: aicf_rt.call {
+// CHECK-NEXT: [[C:t.*]] = gemm(
+// CHECK-NEXT: relu_bwd([[C]], [[C]])
+// CHECK: kernel = "product_graph_v0"
+// CHECK: aicf_rt.call {
+// CHECK-NEXT: [[D:t.*]] = gemm(
+// CHECK-NEXT: gelu_bwd([[D]], [[D]])
+// CHECK: kernel = "product_graph_v0"
 func.func @mask_is_product(%a: tensor<64x64xf32> {aicf.role = "input", aicf.name = "a"},
                            %b: tensor<64x64xf32> {aicf.role = "input", aicf.name = "b"})
     -> (tensor<64x64xf32> {aicf.name = "y"}, tensor<64x64xf32> {aicf.name = "z"}) {

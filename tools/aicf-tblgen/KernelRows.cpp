@@ -30,7 +30,7 @@ void emitStrided(const Kernel &k, raw_ostream &os) {
     separator = ", ";
     ++count;
   };
-  if (k.family->getValueAsBit("stridesEverywhere") && !k.kinds.empty()) {
+  if (k.family->getValueAsBit("stridesEverywhere") && !k.isOfAnyTypes()) {
     size_t numOperands = k.kinds[0]->operands.size();
     for (size_t i = 0; numOperands > 1 && i < numOperands; ++i)
       emit(*k.kinds[0], /*isResult=*/false, i, "Any");
@@ -78,6 +78,7 @@ void emitAnyTypesRow(const Kernel &k, raw_ostream &os) {
   os << ", .anyTypes = true";
   if (k.family->getValueAsBit("stridesEverywhere"))
     os << ", .anyStrides = true";
+  emitStrided(k, os);
   os << ")\n";
 }
 

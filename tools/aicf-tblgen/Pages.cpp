@@ -61,7 +61,9 @@ void emitPrimitivePage(const Primitive &p, raw_ostream &os) {
 void emitGraphLimits(const Pattern &p, raw_ostream &os) {
   auto limit = [&](StringRef name) { return p.record->getValueAsInt(name); };
   os << "- 2 to " << limit("maxPrimitives")
-     << " primitives: elementwise ones, whichever they are"
+     << (p.nodes.empty() ? " primitives: elementwise ones"
+                         : " primitives: that product, and elementwise ones")
+     << ", whichever they are"
      << (limit("maxSums") ? ", and sums"
          : limit("maxReductions")
              ? ", sums and means, expand, and those that are "
@@ -80,7 +82,9 @@ void emitGraphLimits(const Pattern &p, raw_ostream &os) {
     return;
   }
   os << "- each result" << (limit("maxSums") ? ", but no sum," : "")
-     << " may be in place on each operand\n";
+     << " may be in place on each operand"
+     << (p.nodes.empty() ? "" : " but those that the product multiplies")
+     << "\n";
 }
 
 void emitPatternPage(const Pattern &p, raw_ostream &os) {

@@ -270,12 +270,12 @@ aicf::tblgen::allBodyPatterns(const RecordKeeper &records,
           {e->getValueAsString("name"), &*it, e->getValueAsBit("isOptional")});
     }
     const size_t fewest = p.maxGroups ? 1 : 2;
-    if (isGraph ? !p.nodes.empty()
+    if (isGraph ? p.nodes.size() > 1
                 : p.nodes.size() < fewest || p.nodes.size() > 8 ||
                       p.nodes[0].isOptional)
       PrintFatalError(r, "'" + p.name + "' must have " + Twine(fewest) +
                              " to 8 nodes, the first of which is there; a "
-                             "graph has none");
+                             "graph has one at most");
     readPattern(p);
     all.push_back(std::move(p));
   }

@@ -108,7 +108,7 @@ struct Pattern {
   StringRef name;
   std::vector<Node> nodes;
   int64_t maxGroups; ///< of a BatchPattern, or 0
-  bool isGraph;      ///< a GraphPattern, which names no nodes
+  bool isGraph;      ///< a GraphPattern, whose node is its product
   std::vector<Binding> bindings;
   std::vector<PatternTie> ties;
 

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 // Graphs of whatever elementwise primitives there are samples of, of operands
 // that lie anywhere; any of their values are results. If wanted, one or two
-// sums of values are results, too.
+// sums of values are results, too. Or one value is a product, which the others
+// go on with.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_UNITTESTS_COMMON_RANDOMGRAPH_H
 #define AICF_UNITTESTS_COMMON_RANDOMGRAPH_H
@@ -37,8 +38,13 @@ inline const std::vector<const KindRow *> &elementwiseRows() {
 /// One graph of numbers of `dtype`, and of what comes of them.
 class RandomGraph {
 public:
-  RandomGraph(DType dtype, std::mt19937 &random, bool hasSums = false)
+  RandomGraph(DType dtype, std::mt19937 &random, bool hasSums = false,
+              bool hasProduct = false)
       : dtype(dtype), random(random), hasSums(hasSums) {
+    if (hasProduct) {
+      addProduct();
+      return;
+    }
     size_t rank = hasSums ? 1 + random() % 4 : random() % 5;
     for (size_t i = 0; i < rank; ++i)
       shape.push_back(1 + int64_t(random() % (rank == 1 ? 20000 : 24)));
@@ -68,6 +74,44 @@ public:
 private:
   using Value = GraphBuilder::Value;
 
+  /// A small product of matrices whose rows are apart, or of a batch of rows.
+  void addProduct() {
+    const bool hasBatch = random() % 3 == 0;
+    const bool transA = !hasBatch && random() % 2, transB = random() % 2;
+    // Of whole vectors, every second time.
+    auto size = [&](int64_t most) {
+      const auto any = 1 + int64_t(random() % uint32_t(most));
+      return random() % 2 ? any : (any + 3) / 4 * 4;
+    };
+    if (hasBatch)
+      shape = {size(6)};
+    // The kernels with large tiles are for more of those than a card has
+    // multiprocessors.
+    const bool isLarge = !hasBatch && random() % 3 == 0;
+    const int64_t more = isLarge ? 360 : 0;
+    shape.push_back(more + size(hasBatch ? 40 : isLarge ? 50 : 200));
+    shape.push_back(more + size(isLarge ? 50 : 200));
+    const int64_t depth = size(isLarge ? 80 : 150),
+                  rows = shape[shape.size() - 2];
+    std::vector<int64_t> a =
+        hasBatch ? std::vector{shape[0]} : std::vector<int64_t>();
+    a.insert(a.end(), {transA ? depth : rows, transA ? rows : depth});
+    Value left = graph.operand(rowsApart(a));
+    Value right = graph.operand(rowsApart(
+        {transB ? shape.back() : depth, transB ? depth : shape.back()}));
+    made.push_back(graph.add(OpKind::Gemm, {left, right},
+                             encodeAttrs(GemmAttrs{transA, transB}),
+                             TensorDesc(dtype, shape)));
+    isRead.push_back(false);
+    mustBeResult.push_back(false);
+  }
+  TensorDesc rowsApart(const std::vector<int64_t> &dims) {
+    int64_t next = dims.back() + int64_t(random() % 3) * 2;
+    std::vector<int64_t> strides(dims.size(), 1);
+    for (size_t i = dims.size() - 1; i-- > 0; next *= dims[i])
+      strides[i] = next;
+    return TensorDesc::strided(dtype, dims, strides);
+  }
   void addPrimitive() {
     const KindRow &row =
         *elementwiseRows()[random() % elementwiseRows().size()];

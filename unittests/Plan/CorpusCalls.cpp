@@ -199,18 +199,18 @@ void CorpusBuilder::addBodies() {
     b.primitives.push_back({kind, std::move(attrs), std::move(operands)});
   };
   pattern("other-kinds", 0, [=](Body &b) {
-    addPrimitive(b, OpKind::Relu, {2});
+    addPrimitive(b, OpKind::Cumsum, {2}, encodeAttrs(CumsumAttrs{0, 0}));
     b.results = {3};
   });
-  pattern("other-binding", 0, [=](Body &b) { // relu_bwd's saved, not its dy
-    b.numOperands = 3;
-    b.results = {4};
-    addPrimitive(b, OpKind::ReluBwd, {2, 3});
+  // The sums of the product, not of what it multiplies.
+  pattern("other-binding", 0, [=](Body &b) {
+    b.results = {3};
+    addPrimitive(b, OpKind::ReduceSum, {2}, encodeAttrs(ReduceSumAttrs{0}));
   });
+  // And reads a factor once more, so that it is not a graph either.
   pattern("yields-inner", 0, [=](Body &b) {
-    b.numOperands = 3;
-    b.results = {3, 4};
-    addPrimitive(b, OpKind::BiasAdd, {3, 2}, encodeAttrs(BiasAddAttrs{-1}));
+    b.results = {2, 3};
+    addPrimitive(b, OpKind::BiasAdd, {2, 1}, encodeAttrs(BiasAddAttrs{-1}));
   });
   pattern("graph-in-another-order", 0, [=](Body &b) {
     b = Body{1, {}, {3}};

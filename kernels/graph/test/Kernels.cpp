@@ -66,13 +66,15 @@ std::vector<uint8_t> denseBytes(const Operand &o) {
   return bytes;
 }
 
-/// One primitive on dense tensors.
+/// One primitive on dense tensors, of the first one's shape or of `shape`.
 Operand runOne(OpKind kind, const std::vector<uint8_t> &attrs,
-               const std::vector<const Operand *> &ins, DType dtype) {
+               const std::vector<const Operand *> &ins, DType dtype,
+               Span<const int64_t> shape = {}) {
   Case one;
   for (const Operand *in : ins)
     one.ins.push_back(*in);
-  TensorDesc desc(dtype, ins[0]->reference.desc.shape());
+  TensorDesc desc(dtype,
+                  shape.empty() ? ins[0]->reference.desc.shape() : shape);
   one.outs.push_back({std::vector<uint8_t>(desc.spanBytes()), {desc, {}}});
   one.attrs = attrs;
   Status status = call(kind, one, 1);
@@ -190,10 +192,10 @@ std::vector<Expected> runApart(const Case &c,
       values.push_back(repeated(*of[0], type, axisOf(primitive)));
       continue;
     }
-    Operand made =
-        elementwiseKind(primitive.kind) == OpKind::Cast
-            ? *of[0]
-            : runOne(primitive.kind, primitive.attrs, of, wide(stored));
+    Operand made = elementwiseKind(primitive.kind) == OpKind::Cast
+                       ? *of[0]
+                       : runOne(primitive.kind, primitive.attrs, of,
+                                wide(stored), type.shape());
     values.push_back(castTo(castTo(made, stored), wide(stored)));
   }
   std::vector<Expected> results;
@@ -264,7 +266,7 @@ void spreadResults(Case &c, std::mt19937 &random) {
   for (Operand &o : c.outs) {
     const TensorDesc dense = o.reference.desc;
     const uint32_t value = c.body->results[size_t(&o - c.outs.data())];
-    if (extentOf(*c.body, value) == Extent::Reduced || random() % 3 ||
+    if (extentOf(*c.body, value) != Extent::Whole || random() % 3 ||
         dense.rank == 0)
       continue;
     std::vector<int64_t> strides;
@@ -342,10 +344,12 @@ void forRandomGraphs(PatternId pattern, const Device &device, Check check) {
   for (uint32_t seed = first; seed < first + numGraphs(); ++seed) {
     std::mt19937 random(seed);
     const bool hasSums = pattern == patterns::PointwiseSums;
+    const bool hasProduct = pattern == patterns::ProductGraph;
     const DType dtype = kTypes[random() % 5];
-    Sample sample = pattern == patterns::ReductionGraph
-                        ? RandomReductions(dtype, random).make()
-                        : RandomGraph(dtype, random, hasSums).make();
+    Sample sample =
+        pattern == patterns::ReductionGraph
+            ? RandomReductions(dtype, random).make()
+            : RandomGraph(dtype, random, hasSums, hasProduct).make();
     if (sample.body->primitives.size() < 2 ||
         factsOf(*sample.body).pattern != pattern ||
         (pattern != patterns::PointwiseGraph && !hasKernel(sample, device)))
@@ -370,6 +374,19 @@ TEST(PointwiseGraph, HasTheBitsOfItsPrimitives) {
                   });
   EXPECT_GT(counts.ran, size_t(numGraphs())); // twice each
   EXPECT_GT(counts.inPlace, size_t(numGraphs() / 4));
+}
+
+TEST(ProductGraph, HasTheBitsOfItsPrimitives) {
+  auto device = makeDevice(2);
+  if (kernelsFor(device->kind(), patterns::ProductGraph).size() == 0)
+    GTEST_SKIP() << "the device has no kernel of products with graphs";
+  Counts counts;
+  forRandomGraphs(patterns::ProductGraph, *device,
+                  [&](const Case &fresh, const std::string &where) {
+                    check(fresh, *device, where, counts);
+                  });
+  EXPECT_GT(counts.ran, size_t(numGraphs())); // twice each
+  EXPECT_GT(counts.inPlace, size_t(numGraphs() / 8));
 }
 
 /// The same, and each sum twice: where the operands lie changes no bit.

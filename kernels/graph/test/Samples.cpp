@@ -180,6 +180,34 @@ std::vector<Value> logSoftmaxes(GraphBuilder &g, Value x, Value y) {
   return {g.add(OpKind::LogSoftmaxBwd, {y, p})};
 }
 
+/// [M,48] times [N,48] transposed, MxN as `like`.
+Value productLike(GraphBuilder &g, Value like, bool transA = false) {
+  const TensorDesc c = g.descOf(like);
+  constexpr int64_t kDepth = 48;
+  const int64_t rows = c.dims[0], columns = c.dims[1];
+  Value a = g.operand(transA ? f({kDepth, rows}) : f({rows, kDepth}));
+  Value b = g.operand(f({columns, kDepth}));
+  return g.add(OpKind::Gemm, {a, b}, encodeAttrs(GemmAttrs{transA, 1}),
+               TensorDesc(c.dtype, {rows, columns}));
+}
+/// A layer with an activation that no library knows.
+std::vector<Value> tanhLayer(GraphBuilder &g, Value x, Value) {
+  Value c = productLike(g, x);
+  Value sum = g.add(OpKind::BiasAdd, {c, g.operand(f({g.descOf(c).dims[1]}))},
+                    encodeAttrs(BiasAddAttrs{-1}));
+  return {g.add(OpKind::Tanh, {sum})};
+}
+/// The gradient of a layer's operand, which is a silu of x.
+std::vector<Value> siluGradient(GraphBuilder &g, Value x, Value) {
+  return {g.add(OpKind::SiluBwd, {productLike(g, x), x})};
+}
+/// What is kept, and a product of transposed matrices that is read twice.
+std::vector<Value> residualLayer(GraphBuilder &g, Value x, Value y) {
+  Value c = productLike(g, x, /*transA=*/true);
+  Value sum = g.add(OpKind::Add, {c, x});
+  return {c, sum, g.add(OpKind::Mul, {g.add(OpKind::Maximum, {sum, y}), c})};
+}
+
 } // namespace
 
 std::vector<KindRow> graphRows() {
@@ -195,6 +223,10 @@ std::vector<KindRow> graphRows() {
   rows.push_back(rowOf("norm gradients", normGradients, sums));
   rows.push_back(rowOf("row sums", rowSums, sums));
   rows.push_back(rowOf("loss", loss, sums));
+  const std::string product = "product_graph ";
+  rows.push_back(rowOf("tanh layer", tanhLayer, product));
+  rows.push_back(rowOf("silu gradient", siluGradient, product));
+  rows.push_back(rowOf("residual layer", residualLayer, product));
   const std::string inside = "reduction_graph ";
   rows.push_back(rowOf("rms norm", rmsNorm, inside));
   rows.push_back(rowOf("batch norm", batchNorm, inside));

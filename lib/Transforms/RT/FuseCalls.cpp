@@ -115,13 +115,20 @@ Operation *Fusion::placeOf(ArrayRef<CallOp> parts) const {
   return first;
 }
 
+/// True for a body whose pattern says its primitives: graphs are the matter of
+/// another pass.
+static bool hasPattern(const MergedCall &merged) {
+  const std::optional<PatternId> pattern = merged.body.getFacts().pattern;
+  return pattern && !patternOf(*pattern)->graph;
+}
+
 /// A result that somebody else reads too is what keeps them apart if they would
 /// match without that reader.
 Obstacle Fusion::whyNoPattern(const MergedCall &merged,
                               ArrayRef<CallOp> parts) const {
   MergedCall alone = mergeCalls(
       parts, [&](Value value) { return servesOnlyParts(parts, value); });
-  if (!alone.body.getFacts().pattern)
+  if (!hasPattern(alone))
     return {};
   // What is a result because of its reader is not one of `alone`.
   Value read = *std::mismatch(merged.results.begin(), merged.results.end(),
@@ -148,7 +155,7 @@ Obstacle Fusion::whyNoCall(const MergedCall &merged, ArrayRef<CallOp> parts,
 CallOp Fusion::fuse(ArrayRef<CallOp> parts, Obstacle &obstacle) {
   MergedCall merged =
       mergeCalls(parts, [&](Value value) { return staysInside(parts, value); });
-  bool isPattern = merged.body.getFacts().pattern.has_value();
+  bool isPattern = hasPattern(merged);
   Operation *place = placeOf(parts);
   Obstacle found = isPattern ? whyNoCall(merged, parts, place)
                              : whyNoPattern(merged, parts);

@@ -11,9 +11,9 @@
 // the reading of a value; only memory is weighed. The earlier call moves down
 // to the later one. It is the other way round for sums, and where calls are
 // near each other: what the backward pass computes again would be computed, and
-// kept, in the forward pass. Which primitives are elementwise, their records
-// say: none is named here but copies, of which one has a kernel that a graph's
-// is slower than.
+// kept, in the forward pass. A product is merged with its readers where a kernel
+// goes on with it in registers. Which primitives are elementwise, their records
+// say: none is named here but copies, of which one has a faster kernel.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"
@@ -41,7 +41,8 @@ namespace {
 class PointwiseFusion {
 public:
   PointwiseFusion(func::FuncOp func, DeviceKind target)
-      : func(func), chooser(func, target) {}
+      : func(func), chooser(func, target),
+        takesProducts(kernelsFor(target, patterns::ProductGraph).size() > 0) {}
 
   void run();
 
@@ -49,6 +50,7 @@ private:
   /// Why calls stay apart, by the first of both.
   using Obstacles = llvm::MapVector<Operation *, std::string>;
 
+  bool mayBePart(CallOp call) const;
   void fuseWithSummed(CallOp reader);
   void fuseWithMakers(CallOp reader);
   CallOp fuseWithMaker(CallOp reader, Obstacles &apart);
@@ -59,6 +61,7 @@ private:
 
   func::FuncOp func;
   KernelChooser chooser;
+  const bool takesProducts; ///< the target has a kernel that goes on with one
   llvm::DenseSet<Operation *> gone, made;
   int64_t numFused = 0;
 };
@@ -74,11 +77,13 @@ static bool wantsTiles(Value operand) {
 
 /// A call that may be part of a graph. What is kept for the backward pass is a
 /// call of its own, as the plan says of it.
-static bool mayBePart(CallOp call) {
+bool PointwiseFusion::mayBePart(CallOp call) const {
   return call.getKid().empty() && !call.isOnly(OpKind::CopySaved) &&
          llvm::all_of(call.getCode().primitives,
-                      [](const Primitive &primitive) {
-                        return mayBeInSomeGraph(primitive.kind);
+                      [&](const Primitive &primitive) {
+                        return mayBeInSomeGraph(primitive.kind) ||
+                               (takesProducts &&
+                                isProductOfGraph(primitive.kind));
                       }) &&
          !(call.isOnly(OpKind::Copy) && wantsTiles(call.getArgs()[0]));
 }
@@ -100,6 +105,14 @@ static bool areLarge(const MergedCall &merged) {
   for (Value value : llvm::concat<const Value>(merged.operands, merged.results))
     bytes += bytesOf(value.getType());
   return bytes > kLeastBytes;
+}
+
+/// True if a product of 16 bits has a kernel that goes on with more of them,
+/// which a graph would round first.
+static bool roundsEarlier(CallOp maker) {
+  const PatternInfo *pattern = patternOf(*maker.getFacts().pattern);
+  return positionOfProduct(maker.getCode()) && pattern && !pattern->graph &&
+         sizeOf(toTensorDesc(maker.getArgs()[0].getType()).dtype) == 2;
 }
 
 /// True if the call has sums, none of them inside, and other results.
@@ -125,11 +138,14 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader, std::string &whyNot) {
       return axisOfRepeat(view.getView()).has_value();
     });
   }));
-  if (!merged.body.getFacts().pattern) {
-    whyNot =
-        "one call would have too many primitives, operands or results, "
-        "would repeat what is not reduced, or would read what it repeats in "
-        "another way, too";
+  const bool hasProduct = positionOfProduct(merged.body.getBody()).has_value();
+  std::optional<PatternId> pattern = merged.body.getFacts().pattern;
+  if (!pattern || (hasProduct && !patternOf(*pattern)->graph)) {
+    whyNot = hasProduct ? "a product goes together with elementwise primitives "
+                          "alone, in the limits of a graph"
+                        : "one call would have too many primitives, operands "
+                          "or results, would repeat what is not reduced, or "
+                          "would read what it repeats in another way, too";
     return {};
   }
   StatusOr<TypedBody> typed = typedBodyOf(merged);
@@ -137,8 +153,10 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader, std::string &whyNot) {
     whyNot = typed.status().message();
     return {};
   }
-  if (!keepsRepeats(merged, *typed)) {
-    whyNot = "what is repeated would be as long as what is reduced";
+  if (!keepsTypes(merged, *typed)) {
+    whyNot = hasProduct
+                 ? "the product would have the type of what it multiplies"
+                 : "what is repeated would be as long as what is reduced";
     return {};
   }
   if (!chooser.choose(merged, *typed)) {
@@ -148,6 +166,10 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader, std::string &whyNot) {
   }
   if (hasSumsAmongOthers(merged) && !areLarge(merged)) {
     whyNot = "sums of few bytes are faster apart from what others read";
+    return {};
+  }
+  if (hasProduct && roundsEarlier(maker)) {
+    whyNot = "the kernel of the first one rounds its product later";
     return {};
   }
   CallOp at = placeFor(merged, maker, reader, whyNot);
@@ -162,13 +184,22 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader, std::string &whyNot) {
   return fused;
 }
 
+/// True if the product of a call multiplies operand `i`, which is in memory.
+static bool isFactor(CallOp call, size_t i) {
+  auto product = positionOfProduct(call.getCode());
+  return product &&
+         llvm::is_contained(call.getCode().primitives[*product].operands,
+                            int32_t(i));
+}
+
 /// Fuses `reader` with a call that makes one of its operands. Returns the call
 /// for both. Or null; why not with each of them, goes to `apart`.
 CallOp PointwiseFusion::fuseWithMaker(CallOp reader, Obstacles &apart) {
   apart.clear();
-  for (Value operand : reader.getArgs()) {
+  for (auto [i, operand] : llvm::enumerate(reader.getArgs())) {
     CallOp maker = makerFor(operand);
-    if (!maker || apart.contains(maker) || !mayBePart(maker))
+    if (!maker || isFactor(reader, i) || apart.contains(maker) ||
+        !mayBePart(maker))
       continue;
     if (CallOp fused = fuse(maker, reader, apart[maker]))
       return fused;

@@ -64,7 +64,7 @@ private:
     body.primitives.push_back(
         repeatAlong(*axisOfRepeat(operand), numberOf.lookup(baseOf(operand))));
     merged.vids.push_back(labelOf(operand));
-    merged.repeats.push_back({next, toTensorDesc(operand.getType())});
+    merged.typesBefore.push_back({next, toTensorDesc(operand.getType())});
     return numberOf[operand] = int32_t(next++);
   }
 
@@ -80,8 +80,8 @@ private:
       for (int32_t &operand : renumbered.operands)
         if (operand != kAbsentValue)
           operand = newNumber[size_t(operand)];
-      if (isRepeat(primitive.kind))
-        merged.repeats.push_back({next, typeIn(part, newNumber.size())});
+      if (isRepeat(primitive.kind) || isProductOfGraph(primitive.kind))
+        merged.typesBefore.push_back({next, typeIn(part, newNumber.size())});
       const auto number = uint32_t(newNumber.size());
       sayType(part, number, renumbered);
       repeatForSpread(part, p, renumbered);
@@ -161,7 +161,7 @@ private:
     int32_t &repeated = primitive.operands[spread->operand];
     body.primitives.push_back(repeatAlong(axis == 0 ? 1 : 0, repeated));
     merged.vids.push_back(merged.vids[size_t(repeated) - body.numOperands]);
-    merged.repeats.push_back({next, like});
+    merged.typesBefore.push_back({next, like});
     repeated = int32_t(next++);
   }
 
@@ -218,21 +218,21 @@ MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
   return Merger(parts, staysInside).run();
 }
 
-bool aicf::rt::keepsRepeats(const MergedCall &merged, const TypedBody &typed) {
-  return llvm::all_of(merged.repeats, [&](const auto &repeat) {
-    return typed.values()[repeat.first].sameShape(repeat.second);
+bool aicf::rt::keepsTypes(const MergedCall &merged, const TypedBody &typed) {
+  return llvm::all_of(merged.typesBefore, [&](const auto &before) {
+    return typed.values()[before.first].dense() == before.second.dense();
   });
 }
 
 MergedCall aicf::rt::inGraphOrder(const MergedCall &call) {
   GraphForm graph = aicf::inGraphOrder(call.body.getBody());
   MergedCall ordered = call;
-  ordered.repeats.clear();
+  ordered.typesBefore.clear();
   const uint32_t operandsBefore = call.body.getBody().numOperands;
-  for (auto [value, type] : call.repeats)
+  for (auto [value, type] : call.typesBefore)
     for (auto [p, primitive] : llvm::enumerate(graph.primitives))
       if (operandsBefore + primitive == value) // each makes one value
-        ordered.repeats.push_back({graph.body.numOperands + uint32_t(p), type});
+        ordered.typesBefore.emplace_back(graph.operands.size() + p, type);
   ordered.body = BodyAttr::get(call.body.getContext(), graph.body);
   ordered.operands.clear();
   for (uint32_t operand : graph.operands)

@@ -25,13 +25,14 @@ struct MergedCall {
   SmallVector<Value> results;  ///< of the calls before, that it takes over
   SmallVector<int64_t> vids;   ///< of all values that the body makes; or empty
   SmallVector<Location> locations;
-  /// What each `expand` of the body was: a view, or part of a body. Types inside
-  /// follow from the body, and must not become others.
-  SmallVector<std::pair<uint32_t, TensorDesc>> repeats;
+  /// What each `expand` of the body was, a view or part of a body, and what each
+  /// product gave, by its number. Types inside follow from the body, and must not
+  /// become others.
+  SmallVector<std::pair<uint32_t, TensorDesc>> typesBefore;
 };
 
-/// Returns true if every `expand` of the typed body has the shape that it had.
-bool keepsRepeats(const MergedCall &merged, const TypedBody &typed);
+/// Returns true if these values have the types that they had.
+bool keepsTypes(const MergedCall &merged, const TypedBody &typed);
 
 /// The dimension along which a view repeats all of its base, which lacks it, or
 /// nothing.

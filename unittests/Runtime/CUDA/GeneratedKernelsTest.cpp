@@ -622,19 +622,21 @@ TEST(GeneratedKernels, AreTakenByTheAssembler) {
   size_t numTexts = 0;
   const char *more = std::getenv("AICF_RANDOM_GRAPHS");
   const uint32_t numGraphs = more ? uint32_t(std::atoi(more)) : 40;
-  for (uint32_t seed = 1; seed <= 3 * numGraphs; ++seed) {
+  for (uint32_t seed = 1; seed <= 4 * numGraphs; ++seed) {
     std::mt19937 random(seed);
     constexpr DType kTypes[] = {DType::F32, DType::F64, DType::F16,
                                 DType::BF16};
     constexpr PatternId kPatterns[] = {patterns::PointwiseGraph,
                                        patterns::PointwiseSums,
-                                       patterns::ReductionGraph};
-    const PatternId pattern = kPatterns[seed % 3];
+                                       patterns::ReductionGraph,
+                                       patterns::ProductGraph};
+    const PatternId pattern = kPatterns[seed % 4];
     const DType dtype = kTypes[random() % 4];
     Sample sample =
         pattern == patterns::ReductionGraph
             ? RandomReductions(dtype, random).make()
-            : RandomGraph(dtype, random, pattern == patterns::PointwiseSums)
+            : RandomGraph(dtype, random, pattern == patterns::PointwiseSums,
+                          pattern == patterns::ProductGraph)
                   .make();
     StatusOr<TypedBody> typed = typedBodyOf(sample);
     if (factsOf(*sample.body).pattern != pattern || !typed.ok() ||
@@ -649,7 +651,7 @@ TEST(GeneratedKernels, AreTakenByTheAssembler) {
     ++numTexts;
   }
   std::filesystem::remove_all(folder);
-  EXPECT_GT(numTexts, 2 * numGraphs);
+  EXPECT_GT(numTexts, 3 * numGraphs);
 }
 
 } // namespace

@@ -64,15 +64,57 @@ static bool areSumsOf(CallOp reader, CallOp maker) {
                       [&](Value operand) { return callOf(operand) == maker; });
 }
 
+/// The call that makes what `arg` becomes, or null.
+static CallOp updaterOf(BlockArgument arg) {
+  auto func = cast<func::FuncOp>(arg.getOwner()->getParentOp());
+  auto name =
+      func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), step::kNameAttr);
+  for (OpOperand &returned : arg.getOwner()->getTerminator()->getOpOperands())
+    if (name && func.getResultAttrOfType<StringAttr>(
+                    returned.getOperandNumber(), step::kUpdatesAttr) == name)
+      return makerOf(returned.get());
+  return {};
+}
+
+/// True if a call between both updates what `maker` reads. At the place of
+/// `reader` it would read the old value, of which a copy were needed.
+static bool readsWhatIsUpdatedBetween(CallOp maker, CallOp reader) {
+  return llvm::any_of(maker.getArgs(), [&](Value operand) {
+    auto arg = dyn_cast<BlockArgument>(baseOf(operand));
+    CallOp updater = arg ? updaterOf(arg) : CallOp();
+    return updater && maker->isBeforeInBlock(updater) &&
+           updater->isBeforeInBlock(reader);
+  });
+}
+
+/// True if `reader` updates what a product of the call multiplies. Where both
+/// are one call, it may not write there.
+static bool updatesFactor(const MergedCall &merged, CallOp reader) {
+  const Body &body = merged.body.getBody();
+  auto product = positionOfProduct(body);
+  return product &&
+         llvm::any_of(body.primitives[*product].operands, [&](int32_t factor) {
+           auto arg = dyn_cast<BlockArgument>(baseOf(merged.operands[factor]));
+           return arg && updaterOf(arg) == reader;
+         });
+}
+
 CallOp aicf::rt::placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
                           std::string &whyNot) {
   if (areSumsOf(reader, maker))
     return maker;
   CallOp parts[] = {maker, reader};
-  if (!mayStandAt(merged, parts, reader)) {
+  if (!mayStandAt(merged, parts, reader))
+    whyNot = "something between them reads a result of the first";
+  else if (readsWhatIsUpdatedBetween(maker, reader))
+    whyNot = "something between them updates what the first reads";
+  else if (updatesFactor(merged, reader)) {
+    whyNot = "the second one updates what the first one multiplies";
+    return {};
+  }
+  if (!whyNot.empty()) {
     if (areNear(maker, reader) && mayStandAt(merged, parts, maker))
       return maker;
-    whyNot = "something between them reads a result of the first";
   } else if (keepsMoreAlive(maker, reader)) {
     whyNot = "the operands of the first would stay in memory for longer";
   } else {

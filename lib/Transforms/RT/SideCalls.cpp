@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/RT/SideCalls.h"
+#include "lib/Ops/Graphs.h"
 #include "lib/Transforms/RT/CallUses.h"
+
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace aicf;
@@ -20,21 +23,39 @@ static Phase phaseOf(CallOp call) {
 
 bool aicf::rt::isUpdate(CallOp call) { return isUpdateHalf(phaseOf(call)); }
 
+/// True for a call of elementwise primitives: a sum of gradients, or one that
+/// is scaled.
+static bool isElementwise(CallOp call) {
+  return llvm::all_of(
+      call.getCode().primitives,
+      [](const Primitive &primitive) { return mayBeInGraph(primitive.kind); });
+}
+
 bool aicf::rt::isSideCall(CallOp call) {
   if (isUpdate(call))
     return true;
-  bool feedsUpdate = false, feedsOther = false;
-  auto look = [&](Value value) {
-    feedsOther |= anyRead(value, [&](CallOp reader, unsigned) {
-      bool updates = isUpdate(reader) || phaseOf(reader) == Phase::Guard;
-      feedsUpdate |= updates;
-      return !updates;
+  bool feedsUpdate = false;
+  // The call, and elementwise ones on the way from it to updates.
+  llvm::SmallSetVector<CallOp, 8> onTheWay;
+  onTheWay.insert(call);
+  auto feedsOther = [&](Value value) {
+    return anyRead(value, [&](CallOp reader, unsigned) {
+      if (isUpdate(reader) || phaseOf(reader) == Phase::Guard)
+        feedsUpdate = true;
+      else if (isElementwise(reader))
+        onTheWay.insert(reader);
+      else
+        return true;
+      return false;
     });
   };
-  for (Value result : call.getResults()) {
-    look(result);
-    if (JoinOp join = joinOf(result)) // a part of what is read
-      look(join.getResult());
-  }
-  return feedsUpdate && !feedsOther;
+  for (size_t i = 0; i < onTheWay.size(); ++i)
+    for (Value result : CallOp(onTheWay[i]).getResults()) {
+      if (i > 0 && isReturned(result)) // somebody else's, too
+        return false;
+      JoinOp join = joinOf(result); // the result is a part of what is read
+      if (feedsOther(result) || (join && feedsOther(join.getResult())))
+        return false;
+    }
+  return feedsUpdate;
 }

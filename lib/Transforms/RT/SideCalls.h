@@ -17,7 +17,8 @@ using namespace mlir;
 bool isUpdate(CallOp call);
 
 /// A call that may run beside forward and backward: an update, or a weight or
-/// bias gradient that only updates read.
+/// bias gradient that only updates read, as it is or by way of elementwise calls:
+/// a weight that is used several times has a sum of gradients.
 bool isSideCall(CallOp call);
 
 } // namespace aicf::rt

@@ -11,6 +11,7 @@ import tempfile
 
 from .derive import generate_forward, judge_forward
 from .generate import generate
+from .graphs import generate_graph
 from .jit import judge_linalg
 from .judge import Failure, Skip, judge
 from .reduce import reduce
@@ -52,16 +53,16 @@ def failure_of(program, bin_dir, folder, judge=judge, features=None):
 BATCH = 25  # programs in one module: most of the time is the tools' start
 
 
-def linalg_failures(seeds, bin_dir):
+def linalg_failures(seeds, bin_dir, make=generate):
     """[(seed, Failure or None)]; a module that fails as a whole, one by one."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            found = judge_linalg([generate(s) for s in seeds], bin_dir, folder)
+            found = judge_linalg([make(s) for s in seeds], bin_dir, folder)
         except (Failure, subprocess.TimeoutExpired) as failure:
             if len(seeds) == 1:
-                return [(seeds[0], failure_of(generate(seeds[0]), bin_dir, folder,
+                return [(seeds[0], failure_of(make(seeds[0]), bin_dir, folder,
                                               judge_one_linalg) or failure)]
-            return [f for s in seeds for f in linalg_failures([s], bin_dir)]
+            return [f for s in seeds for f in linalg_failures([s], bin_dir, make)]
     return [(s, found.get(s)) for s in seeds]
 
 
@@ -83,19 +84,23 @@ def main():
                         help="forward functions, trained beside PyTorch")
     parser.add_argument("--linalg", action="store_true",
                         help="by way of linalg and MLIR's JIT")
+    parser.add_argument("--graphs", action="store_true",
+                        help="bodies that fusion makes few calls of")
     args = parser.parse_args()
     make, judges = (generate_forward, judge_forward) if args.forward else \
         (generate, judge)
     if args.torch:
         from .train import generate_training as make, judge_training as judges
+    if args.graphs:
+        make = generate_graph
     if args.linalg:
         judges = judge_one_linalg
     failed, skipped, features = 0, {}, []
-    takes_census = not (args.forward or args.torch or args.linalg)
+    takes_census = not (args.forward or args.torch or args.linalg or args.graphs)
     with tempfile.TemporaryDirectory() as folder:
         def several(seeds):
             if args.linalg:
-                return linalg_failures(seeds, args.bin)
+                return linalg_failures(seeds, args.bin, make)
             return [(s, failure_of(make(s), args.bin, folder, judges,
                                    features)) for s in seeds]
         last = args.seed + args.count

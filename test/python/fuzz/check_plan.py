@@ -48,14 +48,27 @@ def tied_slots(kinds, maker, result):
 
 # What a graph may have besides elementwise primitives and sums.
 REPEAT = "expand"
+PRODUCT = "gemm"
 BY_ROWS = {"softmax", "softmax_bwd", "log_softmax", "log_softmax_bwd"}
 
 
 def is_graph(body):
     kinds = [step["kind"] for step in body["primitives"]]
-    return len(kinds) > 1 and not any(nodes_of(p, kinds) for p in PATTERNS.values()) and all(
-        RECORDS[k].is_elementwise or RECORDS[k].is_sum or k == REPEAT or k in BY_ROWS
-        for k in kinds)
+    products = {body["num_operands"] + at for at, kind in enumerate(kinds)
+                if kind == PRODUCT}
+    read = {operand for step in body["primitives"] for operand in step["operands"]}
+    # No other pattern keeps a product that it goes on with.
+    is_other = any(nodes_of(p, kinds) for p in PATTERNS.values()) and \
+        not products & read & set(body["results"])
+    return len(kinds) > 1 and not is_other and all(
+        RECORDS[k].is_elementwise or RECORDS[k].is_sum or k in (REPEAT, PRODUCT)
+        or k in BY_ROWS for k in kinds)
+
+
+def factors(body):
+    """What a product of a graph multiplies: other threads read it on."""
+    return {operand for step in body["primitives"] if step["kind"] == PRODUCT
+            for operand in step["operands"]}
 
 
 def left_of_reductions(body):
@@ -82,8 +95,8 @@ def may_overwrite(body, result, operand):
     value, first, maker = body["results"][result], body["num_operands"], 0
     if is_graph(body):
         # It has read all at an index before it writes there, but reads what is left of
-        # a reduction at any time.
-        return not {value, operand} & left_of_reductions(body)
+        # a reduction, or what a product multiplies, at any time.
+        return not {value, operand} & (left_of_reductions(body) | factors(body))
     while value >= first + len(RECORDS[kinds[maker]].results):
         first += len(RECORDS[kinds[maker]].results)
         maker += 1

@@ -355,19 +355,21 @@ TEST(Bodies, OfAGraphEndWithItsSums) {
   EXPECT_FALSE(patternOfBody({relu, sumOf(1), sumOf(2)}, {3}).pattern);
 }
 
+/// The facts of a body in normal form.
+BodyFacts factsFor(uint32_t numOperands, std::vector<Primitive> primitives,
+                   std::vector<uint32_t> results) {
+  Body body;
+  body.numOperands = numOperands;
+  body.primitives = std::move(primitives);
+  body.results = std::move(results);
+  EXPECT_TRUE(checkForm(body).ok()) << checkForm(body).toString();
+  return factsOf(body);
+}
+
 /// A product is the first of a graph: it multiplies what is in memory.
 TEST(Bodies, OfAGraphGoOnWithOneProduct) {
   auto gemm = [](int32_t a, int32_t b) {
     return Primitive{OpKind::Gemm, encodeAttrs(GemmAttrs{0, 1}), {a, b}};
-  };
-  auto factsFor = [](uint32_t numOperands, std::vector<Primitive> primitives,
-                     std::vector<uint32_t> results) {
-    Body body;
-    body.numOperands = numOperands;
-    body.primitives = std::move(primitives);
-    body.results = std::move(results);
-    EXPECT_TRUE(checkForm(body).ok()) << checkForm(body).toString();
-    return factsOf(body);
   };
   const Primitive add{OpKind::Add, {}, {3, 2}};
   const BodyFacts facts =
@@ -412,12 +414,7 @@ Primitive repeatAlong(int64_t axis, int32_t value) {
 TEST(Bodies, OfAGraphReduceInside) {
   auto factsFor = [](std::vector<Primitive> primitives,
                      std::vector<uint32_t> results, uint32_t numOperands = 2) {
-    Body body;
-    body.numOperands = numOperands;
-    body.primitives = std::move(primitives);
-    body.results = std::move(results);
-    EXPECT_TRUE(checkForm(body).ok()) << checkForm(body).toString();
-    return factsOf(body);
+    return ::factsFor(numOperands, std::move(primitives), std::move(results));
   };
   const Primitive sum = sumAlong(1, 0);
   // x * repeat(sum(x) + b), and what is left.

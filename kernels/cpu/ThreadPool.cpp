@@ -213,7 +213,7 @@ private:
         helper.detach();
         numMembers.store(number + 1);
       }
-    } catch (const std::system_error &) {
+    } catch (const std::exception &) { // no thread, or no memory for one
       // Fewer, then: nothing waits for them.
     }
   }

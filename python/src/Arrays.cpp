@@ -42,18 +42,33 @@ void MemoryPool::clear() {
     for (void *block : blocks)
       device->device->deallocate(block);
   idle.clear();
+  idleBytes = 0;
+}
+
+bool MemoryPool::keep(uint64_t bytes, void *block) noexcept {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (device->isCPU() && idleBytes + bytes > kMostIdleBytes)
+    return false;
+  try {
+    idle[bytes].push_back(block);
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
+  idleBytes += bytes;
+  return true;
 }
 
 StatusOr<std::shared_ptr<void>>
 MemoryPool::allocate(uint64_t bytes,
                      std::shared_ptr<std::atomic<bool>> isShared) {
   void *block = nullptr;
-  { // on the CPU nothing is idle
+  {
     std::lock_guard<std::mutex> lock(mutex);
     std::vector<void *> &blocks = idle[bytes];
     if (!blocks.empty()) {
       block = blocks.back();
       blocks.pop_back();
+      idleBytes -= bytes;
     }
   }
   if (!block) {
@@ -67,10 +82,10 @@ MemoryPool::allocate(uint64_t bytes,
   }
   return std::shared_ptr<void>(
       block, [pool = shared_from_this(), bytes, isShared](void *unused) {
-        if (pool->device->isCPU() || isShared->load())
-          return pool->device->device->deallocate(unused);
-        std::lock_guard<std::mutex> lock(pool->mutex);
-        pool->idle[bytes].push_back(unused);
+        // On the CPU whoever reads keeps the memory: nobody does any more.
+        bool isRead = !pool->device->isCPU() && isShared->load();
+        if (isRead || !pool->keep(bytes, unused))
+          pool->device->device->deallocate(unused);
       });
 }
 

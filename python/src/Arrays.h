@@ -45,24 +45,32 @@ struct DeviceHandle {
                                             int ordinal);
 };
 
-/// Memory of a device; where allocating is dear, it is kept for the next array
-/// of its size.
+/// Memory of a device that is kept for the next array of its size. On a GPU
+/// allocating waits for the device; on the CPU the system hands out new pages
+/// of large arrays one by one, which takes longer than to fill them.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 public:
   explicit MemoryPool(std::shared_ptr<DeviceHandle> device)
       : device(std::move(device)) {}
   ~MemoryPool() { clear(); }
   /// What `isShared` says in the end: whether others may still read the memory
-  /// when it is given back; then it is freed, which waits for them.
+  /// when it is given back; then it is freed, which waits for them. On the CPU
+  /// whoever reads keeps it from being given back.
   StatusOr<std::shared_ptr<void>>
   allocate(uint64_t bytes, std::shared_ptr<std::atomic<bool>> isShared);
 
 private:
+  /// On the CPU, where others need the memory too: a few results of a loop.
+  static constexpr uint64_t kMostIdleBytes = uint64_t(128) << 20;
+
+  /// False if there is enough of it.
+  bool keep(uint64_t bytes, void *block) noexcept;
   void clear();
 
   std::shared_ptr<DeviceHandle> device;
   std::mutex mutex;
   std::unordered_map<uint64_t, std::vector<void *>> idle; ///< by bytes
+  uint64_t idleBytes = 0;
 };
 
 /// What keeps an argument's memory alive: our own array, or another's export.

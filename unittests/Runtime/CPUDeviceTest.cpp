@@ -70,6 +70,38 @@ Status tryToAllocate(Device &device, uint64_t bytes) {
   return memory.status();
 }
 
+/// Large ones go to the threads in pieces.
+TEST(CPUDevice, CopiesAndFillsEveryByte) {
+  CPUDeviceOptions options;
+  options.numThreads = 2;
+  auto device = createCPUDevice(options);
+  auto stream = std::move(*device->createStream());
+  for (size_t bytes : {size_t(1), size_t(262144), size_t(262145),
+                       size_t(3 * 262144 + 17)}) {
+    std::vector<uint8_t> from(bytes), back(bytes + 1);
+    for (size_t i = 0; i < bytes; ++i)
+      from[i] = uint8_t(i * 7 + i / 251);
+    back[bytes] = 99;
+    auto *a = static_cast<uint8_t *>(*device->allocate(bytes));
+    ASSERT_TRUE(device->fill(*stream, a, 5, bytes).ok());
+    device->deallocate(a); // what was used before may come again
+    a = static_cast<uint8_t *>(*device->allocate(bytes));
+    auto *b = static_cast<uint8_t *>(*device->allocate(bytes));
+    EXPECT_EQ(std::count(a, a + bytes, 0), int64_t(bytes));
+    ASSERT_TRUE(device->copyToDevice(*stream, a, from.data(), bytes).ok());
+    ASSERT_TRUE(device->copyOnDevice(*stream, b, a, bytes).ok());
+    ASSERT_TRUE(device->copyToHost(*stream, back.data(), b, bytes).ok());
+    EXPECT_TRUE(std::equal(from.begin(), from.end(), back.begin())) << bytes;
+    EXPECT_EQ(back[bytes], 99);
+    ASSERT_TRUE(device->copyToDevice(*stream, b + 1, b, bytes - 1).ok());
+    EXPECT_TRUE(std::equal(b + 1, b + bytes, from.begin())) << "overlap";
+    ASSERT_TRUE(device->fill(*stream, a, 5, bytes).ok());
+    EXPECT_EQ(std::count(a, a + bytes, 5), int64_t(bytes));
+    device->deallocate(a);
+    device->deallocate(b);
+  }
+}
+
 TEST(CPUDevice, FreeMemoryIsWhatTheSystemSaysIsAvailable) {
   auto device = createCPUDevice({1});
   {

@@ -37,6 +37,9 @@ constexpr int kMaxThreads = 256;
 /// Allocations of up to so many bytes are not held against free memory.
 constexpr uint64_t kAlwaysFits = uint64_t(64) << 20;
 
+/// Copies and fills go to the threads in pieces of so many bytes.
+constexpr uint64_t kPieceBytes = 256 << 10;
+
 /// What Linux says is available without swapping, else all there is.
 uint64_t availableMemory() {
   std::ifstream info("/proc/meminfo");
@@ -68,8 +71,8 @@ void runCall(const ResolvedCall &call, int numThreads) {
 /// byte: each run is a range that calls are compared by.
 constexpr int64_t kMaxRuns = 1024;
 
-/// The bytes of a tensor. Columns of a matrix are a run a row, so that calls may
-/// write them side by side.
+/// The bytes of a tensor. Columns of a matrix are a run a row, so that calls
+/// may write them side by side.
 void addAccesses(const TensorView &view, bool writes,
                  std::vector<ByteAccess> &accesses) {
   if (!view.start())
@@ -264,7 +267,9 @@ public:
                        " bytes of host memory, of which ", freeBytes(),
                        " are free");
     countAllocation();
-    std::memset(memory, 0, bytes);
+    inPieces(bytes, [&](uint64_t at, uint64_t count) {
+      std::memset(static_cast<char *>(memory) + at, 0, count);
+    });
     return memory;
   }
   void deallocate(void *memory) noexcept override { std::free(memory); }
@@ -273,17 +278,17 @@ public:
   }
   Status copyToDevice(Stream &, void *to, const void *from,
                       uint64_t bytes) override {
-    std::memcpy(to, from, bytes);
+    copyInPieces(to, from, bytes);
     return {};
   }
   Status copyToHost(Stream &, void *to, const void *from,
                     uint64_t bytes) override {
-    std::memcpy(to, from, bytes);
+    copyInPieces(to, from, bytes);
     return {};
   }
   Status copyOnDevice(Stream &, void *to, const void *from,
                       uint64_t bytes) override {
-    std::memcpy(to, from, bytes);
+    copyInPieces(to, from, bytes);
     return {};
   }
   Status copy2D(Stream &, void *to, uint64_t toPitch, const void *from,
@@ -295,7 +300,9 @@ public:
     return {};
   }
   Status fill(Stream &, void *at, uint8_t value, uint64_t bytes) override {
-    std::memset(at, value, bytes);
+    inPieces(bytes, [&](uint64_t begin, uint64_t count) {
+      std::memset(static_cast<char *>(at) + begin, value, count);
+    });
     return {};
   }
   StatusOr<std::shared_ptr<const DeviceCall>>
@@ -306,9 +313,8 @@ public:
       return makeError(StatusCode::NotImplemented,
                        nameOfPattern(call.row->pattern), ": kernel ",
                        call.row->kid, " is not in this build");
-    AICF_ASSIGN_OR_RETURN(
-        prepared->prepared,
-        cpu::prepare(*call.row, call.body(), call.values()));
+    AICF_ASSIGN_OR_RETURN(prepared->prepared,
+                          cpu::prepare(*call.row, call.body(), call.values()));
     return std::shared_ptr<const DeviceCall>(std::move(prepared));
   }
   std::string description() const override {
@@ -318,6 +324,31 @@ public:
   int numThreads() const override { return threads; }
 
 private:
+  /// run(begin, count) for pieces of [0, bytes), on the device's threads.
+  template <typename Run> void inPieces(uint64_t bytes, const Run &run) const {
+    if (threads == 1 || bytes <= kPieceBytes)
+      return run(0, bytes);
+    auto piece = [&](int64_t i) {
+      uint64_t begin = uint64_t(i) * kPieceBytes;
+      run(begin, std::min(kPieceBytes, bytes - begin));
+    };
+    cpu::runBlocks(int64_t((bytes + kPieceBytes - 1) / kPieceBytes), threads,
+                   cpu::BlockFunction::of(piece));
+  }
+  void copyInPieces(void *to, const void *from, uint64_t bytes) const {
+    const auto target = reinterpret_cast<uintptr_t>(to);
+    const auto source = reinterpret_cast<uintptr_t>(from);
+    // A caller's array may be a part of what is bound here.
+    if (target < source + bytes && source < target + bytes) {
+      std::memmove(to, from, bytes);
+      return;
+    }
+    inPieces(bytes, [&](uint64_t begin, uint64_t count) {
+      std::memcpy(static_cast<char *>(to) + begin,
+                  static_cast<const char *>(from) + begin, count);
+    });
+  }
+
   int threads;
 };
 

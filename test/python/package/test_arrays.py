@@ -296,6 +296,20 @@ def test_a_kept_output_keeps_no_program():
     assert alive() is None and all(float(v) > 0 for v in losses)
 
 
+def test_a_result_that_is_read_keeps_its_memory():
+    """What is given back goes to the next results of its size, nothing else."""
+    x = np.ones((256, 1024), np.float32)
+    entry = aicf.compile(lambda x: aicf.ops.relu(x), {"x": x})
+    views = [entry(x=x * k).numpy() for k in range(1, 8)]
+    kept = entry(x=x * 8)
+    for k in range(9, 12):
+        entry(x=x * k)  # nobody reads it
+    del entry
+    gc.collect()
+    for k, view in enumerate([*views, kept.numpy()], 1):
+        assert (view == k).all()
+
+
 def test_one_element_is_a_number():
     one, two, many = (aicf.array(np.array(v, np.float32)) for v in (1, 2, [1, 2]))
     assert one == 1 and one == one and one != two and one < two <= 2.0 and two > 1

@@ -9,7 +9,7 @@
 #include "kernels/counter/LearningRate.h"
 #include "kernels/counter/LossScale.h"
 #include "kernels/cpu/KernelDecls.h"
-#include "kernels/cpu/Parallel.h"
+#include "kernels/cpu/RowSum.h"
 
 #include <cmath>
 #include <limits>

@@ -15,7 +15,8 @@ namespace aicf::cpu {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 InstructionSet instructionSetOfMachine() {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("f16c"))
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+      !__builtin_cpu_supports("f16c"))
     return InstructionSet::Baseline;
   return __builtin_cpu_supports("avx512f") &&
                  __builtin_cpu_supports("avx512bw") &&

@@ -7,9 +7,9 @@
 // How work is split never depends on the number of threads: a loop's iterations
 // are independent, and reductions combine a fixed number of partial results in
 // a fixed order. So 1 and 2 threads give the same bits.
-// Bodies are compiled for any CPU, for AVX2 (and F16C) and for AVX-512, and
-// the machine chooses: nothing is contracted or reassociated, so the bits are
-// the same.
+// Bodies are compiled for any CPU, for AVX2 (with FMA and F16C) and for
+// AVX-512, and the machine chooses: nothing is contracted or reassociated, so
+// the bits are the same.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_CPU_PARALLEL_H
 #define AICF_KERNELS_CPU_PARALLEL_H
@@ -31,14 +31,14 @@ InstructionSet instructionSetOfMachine();
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #if defined(__clang__)
-#define AICF_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,f16c"
+#define AICF_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"
 #else
 #define AICF_AVX512                                                            \
-  "avx512f,avx512bw,avx512dq,avx512vl,f16c,prefer-vector-width=512"
+  "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c,prefer-vector-width=512"
 #endif
 /// body(begin, end), inlined into a function that may use AVX2.
 template <typename Body>
-[[gnu::target("avx2,f16c"), gnu::flatten]] void
+[[gnu::target("avx2,fma,f16c"), gnu::flatten]] void
 runWithAVX2(const Body &body, int64_t begin, int64_t end) {
   body(begin, end);
 }
@@ -108,9 +108,11 @@ void parallelElements(int64_t n, int numThreads, Body body,
                       int64_t weight = 1) {
   parallelFor(n, 16384, numThreads, n * weight,
               [=](int64_t begin, int64_t end) {
+                // A copy, which cannot be what the body stores to.
+                const Body own = body;
                 AICF_INDEPENDENT_LOOP
                 for (int64_t i = begin; i < end; ++i)
-                  body(i);
+                  own(i);
               });
 }
 
@@ -129,35 +131,6 @@ void parallelRows(const Walks<N> &walks, int64_t elements, int numThreads,
                   row(at, width);
                 }
               });
-}
-
-/// Sum of term(i) over [0, n), of `totalElements` in all, in kPartials partial
-/// sums, each in order of i. Some partial sums advance side by side: additions
-/// that wait for each other cost four times as much.
-template <typename Term>
-double parallelSum(int64_t n, int numThreads, int64_t totalElements,
-                   Term term) {
-  constexpr int64_t kPartials = 64, kSideBySide = 8;
-  double sums[kPartials];
-  auto first = [n](int64_t p) { return p * n / kPartials; };
-  parallelFor(kPartials, kSideBySide, numThreads, totalElements,
-              [&](int64_t begin, int64_t) {
-                double s[kSideBySide] = {};
-                for (int64_t i = 0; i < n / kPartials; ++i)
-                  for (int64_t q = 0; q < kSideBySide; ++q)
-                    s[q] += term(first(begin + q) + i);
-                for (int64_t q = 0; q < kSideBySide; ++q) {
-                  // Of the rest, a partial sum has one term at most.
-                  for (int64_t i = first(begin + q) + n / kPartials;
-                       i < first(begin + q + 1); ++i)
-                    s[q] += term(i);
-                  sums[begin + q] = s[q];
-                }
-              });
-  double total = 0;
-  for (double sum : sums)
-    total += sum;
-  return total;
 }
 
 } // namespace aicf::cpu

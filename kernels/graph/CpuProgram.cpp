@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/graph/CpuProgram.h"
-#include "kernels/cpu/Parallel.h"
+#include "kernels/cpu/RowSum.h"
 #include "lib/Base/ElementSize.h"
 #include "lib/Ops/Fields.h"
 #include "lib/Ops/Graphs.h"
@@ -21,6 +21,9 @@
 #include <optional>
 
 namespace aicf::cpu {
+
+/// Rows of a piece, if there is room: sums of short rows go side by side.
+static int64_t rowsTogether(int64_t width) { return width < kLongRow ? 8 : 1; }
 
 static bool shareBytes(const TensorView &a, const TensorView &b) {
   auto begin = [](const TensorView &view) {
@@ -316,8 +319,9 @@ private:
       while (program.piece > least && bytes() > mostBytes)
         program.piece = std::max(program.piece / 2 / width * width, least);
     };
-    // Of many long rows, so many that sums of them go side by side.
-    shorten(std::max(kMinPiece / width, kRowsTogether) * width, kRegisterBytes);
+    // Of short rows, so many that sums of them go side by side.
+    shorten(std::max(kMinPiece / width, rowsTogether(width)) * width,
+            kRegisterBytes);
     shorten(width, kMaxRegisterBytes);
     program.registerBytes = elementBytes * size_t(program.piece);
     program.numRegisters = numRegisters;
@@ -425,7 +429,7 @@ GraphProgram::create(const Body &body, Span<const TensorView> values) {
   // What all pieces share takes registers, and these decide how long a piece
   // is.
   std::shared_ptr<GraphProgram> program;
-  for (int64_t piece = std::max(kMaxPiece / width, kRowsTogether) * width;
+  for (int64_t piece = std::max(kMaxPiece / width, rowsTogether(width)) * width;
        !program || program->piece < piece;) {
     piece = program ? program->piece : piece;
     program = std::make_shared<GraphProgram>();

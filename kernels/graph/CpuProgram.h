@@ -35,9 +35,6 @@ namespace aicf::cpu {
 /// But one row at least.
 inline constexpr int64_t kMinPiece = 64, kMaxPiece = families::kMostOfCpuRow;
 inline constexpr size_t kRegisterBytes = 32 << 10;
-/// Rows of a piece, if there is room: kernels of sums take so many side by
-/// side.
-inline constexpr int64_t kRowsTogether = 8;
 /// What the largest graph of the smallest pieces needs.
 inline constexpr size_t kMaxRegisterBytes = families::kCpuRegisterBytes;
 /// Tensors that the steps of a program name.

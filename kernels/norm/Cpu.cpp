@@ -25,6 +25,26 @@ namespace {
 /// whose rows are then read in runs that a processor fetches ahead.
 constexpr int64_t kColumns = 64, kMostColumns = 512;
 
+/// Rows of so many elements are kParts rows, whose sums are added in order.
+constexpr int64_t kVeryLongRow = 65536;
+constexpr int kParts = 64;
+int64_t partBegin(int part, int64_t size) { return part * size / kParts; }
+
+/// The sum of a row of kVeryLongRow elements and more, where partSum(begin,
+/// end) is that of a part.
+template <typename PartSum>
+double sumOfParts(int64_t size, int numThreads, PartSum partSum) {
+  double sums[kParts];
+  parallelFor(kParts, 1, numThreads, size, [&](int64_t part, int64_t) {
+    sums[part] =
+        partSum(partBegin(int(part), size), partBegin(int(part) + 1, size));
+  });
+  double sum = 0;
+  for (double part : sums)
+    sum += part;
+  return sum;
+}
+
 /// y[r] = sum over i of x[r,i], divided by `divisor`, for kRows rows side by
 /// side: additions of one row wait for each other.
 template <int kRows, typename T>
@@ -37,6 +57,44 @@ void sumRows(const T *x, int64_t size, double divisor, T *y) {
     y[r] = T(sums[r] / divisor);
 }
 
+/// The same of rows [begin, end) of any size.
+template <typename T>
+void sumRows(const T *x, int64_t begin, int64_t end, int64_t size,
+             double divisor, int numThreads, T *y) {
+  int64_t o = begin;
+  for (; size >= kVeryLongRow && o < end; ++o)
+    y[o] = T(sumOfParts(size, numThreads,
+                        [&](int64_t first, int64_t last) {
+                          return rowSum(x + o * size + first, last - first);
+                        }) /
+             divisor);
+  for (; size >= kLongRow && o < end; ++o)
+    y[o] = T(rowSum(x + o * size, size) / divisor);
+  for (; o + 8 <= end; o += 8)
+    sumRows<8>(x + o * size, size, divisor, y + o);
+  if (o + 4 <= end) {
+    sumRows<4>(x + o * size, size, divisor, y + o);
+    o += 4;
+  }
+  if (o + 2 <= end) {
+    sumRows<2>(x + o * size, size, divisor, y + o);
+    o += 2;
+  }
+  if (o < end)
+    sumRows<1>(x + o * size, size, divisor, y + o);
+}
+
+/// Adds kRows rows, one behind the other, to `width` sums.
+template <int kRows, typename T>
+void addRows(const T *from, int64_t pitch, int64_t width, double *sums) {
+  for (int64_t j = 0; j < width; ++j) {
+    double sum = sums[j];
+    for (int64_t r = 0; r < kRows; ++r)
+      sum += double(from[r * pitch + j]);
+    sums[j] = sum;
+  }
+}
+
 /// y[o,k] = sum over i of x[o,i,k], divided by `divisor`.
 template <typename T, typename Args>
 void sumAndDivide(const Args &call, double divisor) {
@@ -44,25 +102,13 @@ void sumAndDivide(const Args &call, double divisor) {
   T *y = call.y().template dense<T>();
   auto [outer, size, inner] =
       families::SumExtents(call.x().desc, call.y().desc, call.attrs().axis);
-  if (inner == 1) {
-    parallelFor(outer, 16, call->numThreads, outer * size,
-                [&](int64_t begin, int64_t end) {
-                  int64_t o = begin;
-                  for (; o + 8 <= end; o += 8)
-                    sumRows<8>(x + o * size, size, divisor, y + o);
-                  if (o + 4 <= end) {
-                    sumRows<4>(x + o * size, size, divisor, y + o);
-                    o += 4;
-                  }
-                  if (o + 2 <= end) {
-                    sumRows<2>(x + o * size, size, divisor, y + o);
-                    o += 2;
-                  }
-                  if (o < end)
-                    sumRows<1>(x + o * size, size, divisor, y + o);
-                });
-    return;
-  }
+  if (inner == 1 && size >= kVeryLongRow && outer < kParts)
+    return sumRows(x, 0, outer, size, divisor, call->numThreads, y);
+  if (inner == 1)
+    return parallelFor(outer, 16, call->numThreads, outer * size,
+                       [&](int64_t begin, int64_t end) {
+                         sumRows(x, begin, end, size, divisor, 1, y);
+                       });
   int64_t columns =
       std::clamp(inner / 4 / kColumns * kColumns, kColumns, kMostColumns);
   int64_t blocks = (inner + columns - 1) / columns;
@@ -73,9 +119,11 @@ void sumAndDivide(const Args &call, double divisor) {
                 double sums[kMostColumns];
                 std::fill(sums, sums + width, 0.0);
                 const T *from = x + o * size * inner + first;
-                for (int64_t i = 0; i < size; ++i, from += inner)
-                  for (int64_t j = 0; j < width; ++j)
-                    sums[j] += double(from[j]);
+                int64_t i = 0;
+                for (; i + 4 <= size; i += 4, from += 4 * inner)
+                  addRows<4>(from, inner, width, sums);
+                for (; i < size; ++i, from += inner)
+                  addRows<1>(from, inner, width, sums);
                 for (int64_t j = 0; j < width; ++j)
                   y[o * inner + first + j] = T(sums[j] / divisor);
               });
@@ -88,6 +136,33 @@ template <typename T> void reduceMean(ReduceMeanArgs call) {
   sumAndDivide<T>(call, double(call.x().elements() / call.y().elements()));
 }
 
+/// Elements [begin, end) of each of `count` sums, whose first elements lie
+/// `step` apart: in order, or in lanes.
+template <int64_t kMost, bool kInLanes, typename T>
+void addAnywhere(const T *start, int64_t step, int64_t count,
+                 const Walk &summed, int64_t begin, int64_t end, double *sums) {
+  constexpr int64_t kLanes = kInLanes ? kRowLanes : 1;
+  double lanes[kLanes][kMost];
+  for (auto &lane : lanes)
+    std::fill_n(lane, count, 0.0);
+  const int64_t run = summed.dims[summed.rank - 1];
+  const int64_t runStep = summed.strides[summed.rank - 1];
+  for (int64_t i = begin, length; i < end; i += length) {
+    length = std::min(run - i % run, end - i);
+    const T *from = start + summed.at(i);
+    for (int64_t k = 0; k < length; ++k, from += runStep) {
+      double *to = lanes[(i - begin + k) % kLanes];
+      for (int64_t j = 0; j < count; ++j)
+        to[j] += double(from[j * step]);
+    }
+  }
+  for (int64_t half = kLanes / 2; half > 0; half /= 2)
+    for (int64_t lane = 0; lane < half; ++lane)
+      for (int64_t j = 0; j < count; ++j)
+        lanes[lane][j] += lanes[lane + half][j];
+  std::copy_n(lanes[0], count, sums);
+}
+
 /// The same of an x that lies anywhere, with the same order of additions. A
 /// block of sums is kept at once: wide where neighbours lie together.
 template <typename T, typename Args>
@@ -95,28 +170,52 @@ void sumAnywhere(const Args &call, double divisor) {
   const T *x = call.x().template strided<T>();
   T *y = call.y().template dense<T>();
   const StridedSum sum(call.x().desc, call.y().desc, call.attrs().axis);
+  const bool isOfRows =
+      families::SumExtents(call.x().desc, call.y().desc, call.attrs().axis)
+          .inner == 1;
   const int64_t width = sum.kept.dims[sum.kept.rank - 1];
   const int64_t step = sum.kept.strides[sum.kept.rank - 1];
-  const int64_t most = sum.liesAlongSums() ? kMostColumns : 8;
+  const bool isLong = isOfRows && sum.size >= kLongRow;
+  const int64_t mostTogether = isLong ? kColumns : kMostColumns;
+  const int64_t most = sum.liesAlongSums() ? mostTogether : 8;
   const int64_t blocks = (width + most - 1) / most;
-  const int64_t run = sum.summed.dims[sum.summed.rank - 1];
-  const int64_t runStep = sum.summed.strides[sum.summed.rank - 1];
-  parallelFor(sum.outputs / width * blocks, 1, call->numThreads,
-              sum.outputs * sum.size, [&](int64_t block, int64_t) {
-                int64_t first = block / blocks * width + block % blocks * most;
-                int64_t count = std::min(most, width - block % blocks * most);
-                double sums[kMostColumns];
-                std::fill(sums, sums + count, 0.0);
-                const T *start = x + sum.kept.at(first);
-                for (int64_t i = 0; i < sum.size; i += run) {
-                  const T *from = start + sum.summed.at(i);
-                  for (int64_t k = 0; k < run; ++k, from += runStep)
-                    for (int64_t j = 0; j < count; ++j)
-                      sums[j] += double(from[j * step]);
-                }
-                for (int64_t j = 0; j < count; ++j)
-                  y[first + j] = T(sums[j] / divisor);
-              });
+  auto add = [&](const T *start, int64_t count, int64_t begin, int64_t end,
+                 double *sums) {
+    if (!isLong)
+      addAnywhere<kMostColumns, false>(start, step, count, sum.summed, begin,
+                                       end, sums);
+    else
+      addAnywhere<kColumns, true>(start, step, count, sum.summed, begin, end,
+                                  sums);
+  };
+  const bool isVeryLong = isOfRows && sum.size >= kVeryLongRow;
+  const int64_t numBlocks = sum.outputs / width * blocks;
+  const bool sharesParts = isVeryLong && numBlocks < kParts;
+  auto block = [&](int64_t number, int64_t) {
+    const int64_t first = number / blocks * width + number % blocks * most;
+    const int64_t count = std::min(most, width - number % blocks * most);
+    const T *start = x + sum.kept.at(first);
+    double sums[kMostColumns];
+    if (isVeryLong) {
+      double parts[kParts][kColumns];
+      parallelFor(kParts, 1, sharesParts ? call->numThreads : 1, sum.size,
+                  [&](int64_t part, int64_t) {
+                    const int p = int(part);
+                    add(start, count, partBegin(p, sum.size),
+                        partBegin(p + 1, sum.size), parts[p]);
+                  });
+      std::fill_n(sums, count, 0.0);
+      for (auto &part : parts)
+        for (int64_t j = 0; j < count; ++j)
+          sums[j] += part[j];
+    } else {
+      add(start, count, 0, sum.size, sums);
+    }
+    for (int64_t j = 0; j < count; ++j)
+      y[first + j] = T(sums[j] / divisor);
+  };
+  parallelFor(numBlocks, 1, sharesParts ? 1 : call->numThreads,
+              sum.outputs * sum.size, block);
 }
 template <typename T> void reduceSumStrided(ReduceSumArgs call) {
   sumAnywhere<T>(call, 1);
@@ -202,9 +301,7 @@ template <typename T> void layerNorm(LayerNormArgs call) {
       rows, 4, call->numThreads, rows * width, [&](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r) {
           const T *in = x + r * width;
-          const double mu =
-              rowSum<double>(width, [=](int64_t j) { return double(in[j]); }) /
-              double(width);
+          const double mu = rowSum(in, width) / double(width);
           const double squares = rowSum<double>(width, [=](int64_t j) {
             const double d = double(in[j]) - mu;
             return d * d;

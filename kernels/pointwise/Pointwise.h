@@ -42,10 +42,15 @@ compute(const typename F::Attrs &attrs,
         const std::tuple<const ElementOf<F, T, N> *...> &x, ResultOf<F, T> *y,
         int64_t count) {
   auto loop = [=](int64_t begin, int64_t end) {
+    // Copies: a byte or a double that is stored might be a part of the closure,
+    // and a compiler that thinks so makes no vector code.
+    const auto own = attrs;
+    const auto from = x;
+    auto *const to = y;
     AICF_INDEPENDENT_LOOP
     for (int64_t i = begin; i < end; ++i)
-      y[i] = ResultOf<F, T>(F::template apply<Compute<T>>(
-          attrs, ScalarOf<F, T, N>(std::get<N>(x)[i])...));
+      to[i] = ResultOf<F, T>(F::template apply<Compute<T>>(
+          own, ScalarOf<F, T, N>(std::get<N>(from)[i])...));
   };
   runWithBestISA(loop, 0, count);
 }

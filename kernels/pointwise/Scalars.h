@@ -103,10 +103,10 @@ AICF_HOST_DEVICE inline bool logicalXor(bool a, bool b) { return a != b; }
 AICF_HOST_DEVICE inline bool logicalNot(bool x) { return !x; }
 /// NaN where either is; b where both are equal, as zeros of two signs are.
 template <typename C> AICF_HOST_DEVICE inline C maximum(C a, C b) {
-  return a > b || a != a ? a : b;
+  return bool(a > b) | bool(a != a) ? a : b; // `||` would be a branch
 }
 template <typename C> AICF_HOST_DEVICE inline C minimum(C a, C b) {
-  return a < b || a != a ? a : b;
+  return bool(a < b) | bool(a != a) ? a : b;
 }
 
 /// Functions of floats, NaN of NaN: on the CPU those of BranchFree.h where C is

@@ -43,8 +43,7 @@ template <typename T> void softmax(SoftmaxArgs call) {
       AICF_INDEPENDENT_LOOP
       for (int64_t j = 0; j < width; ++j)
         y[j] = power(j);
-      const C inverse =
-          C(1 / rowSum<C>(width, [=](int64_t j) { return y[j]; }));
+      const C inverse = C(1 / rowSum(y, width));
       for (int64_t j = 0; j < width; ++j)
         y[j] *= inverse;
     } else {
@@ -93,7 +92,7 @@ template <typename T> void logSoftmaxBwd(LogSoftmaxBwdArgs call) {
     const T *dy = call.dy().dense<T>() + first,
             *y = call.y().dense<T>() + first;
     T *dx = call.dx().dense<T>() + first;
-    const double sum = rowSum<C>(width, [=](int64_t j) { return C(dy[j]); });
+    const double sum = rowSum(dy, width);
     AICF_INDEPENDENT_LOOP
     for (int64_t j = 0; j < width; ++j)
       dx[j] = T(C(dy[j]) - scalar::exp(C(y[j])) * C(sum));

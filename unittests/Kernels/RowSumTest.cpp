@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 using namespace aicf::cpu;
@@ -29,6 +30,16 @@ TEST(RowSum, HasEachElementOnce) {
       expected += double(j * j + 1);
     ASSERT_EQ(sum, expected) << width;
     ASSERT_EQ(asked, width);
+  }
+}
+
+TEST(RowSum, IsTheSameOfMemoryAndOfAFunction) {
+  std::vector<float> row;
+  for (int64_t width = 1; width <= 600; ++width) {
+    row.push_back(std::sin(float(width)));
+    ASSERT_EQ(rowSum(row.data(), width),
+              rowSum<float>(width, [&](int64_t j) { return row[size_t(j)]; }))
+        << width;
   }
 }
 

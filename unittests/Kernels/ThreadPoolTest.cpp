@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cpu/Parallel.h"
 #include "kernels/cpu/Patience.h"
+#include "kernels/cpu/RowSum.h"
 
 #include <gtest/gtest.h>
 
@@ -472,7 +472,8 @@ TEST(ThreadPool, SumsAreTheSameForAnyNumberOfThreads) {
 
 /// Every term once, also where the partial sums are of different lengths.
 TEST(ThreadPool, SumsHaveEveryTermOnce) {
-  for (int64_t n : {0, 1, 7, 63, 64, 65, 100, 511, 513, 100000}) {
+  for (int64_t n : {0, 1, 7, 63, 64, 65, 100, 511, 513, 4095, 4096,
+                    4097, 100000}) {
     double sum = parallelSum(n, 2, kParallelElements,
                              [](int64_t i) { return double(i + 1); });
     EXPECT_EQ(sum, double(n) * double(n + 1) / 2) << n;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 using namespace aicf;
 using namespace aicf::test;
@@ -102,6 +103,7 @@ TEST(Kernels, ReductionsOfAnyShapeAreExact) {
   const Shape shapes[] = {
       {3, 40, 1},     {700, 64, 1},  {33, 1000, 1}, {14, 3000, 1},
       {2, 40001, 1},  {1, 65536, 1}, {1, 2500, 64}, {1, 3000, 24},
+      {3, 70001, 1},  {70, 66000, 1},
       {1100, 8, 24},  {1100, 5, 7},  {2, 64, 600},  {1, 16, 5000},
       {1, 128, 777},  {5, 3, 2},     {1, 2, 1},     {1, 20000, 3}};
   for (OpKind kind : {OpKind::ReduceSum, OpKind::ReduceMean, OpKind::ReduceMax,
@@ -119,6 +121,50 @@ TEST(Kernels, ReductionsOfAnyShapeAreExact) {
           if (testing::Test::HasFatalFailure())
             return;
         }
+}
+
+/// The bytes of the sums over the last dimension of `values`, which lie so.
+std::vector<uint8_t> sumsOf(const TensorDesc &view,
+                            const std::vector<float> &values) {
+  Case c;
+  c.attrs = encodeAttrs(ReduceSumAttrs{1});
+  Operand x{std::vector<uint8_t>(view.spanBytes()), {view, {}}};
+  for (int64_t r = 0; r < view.dims[0]; ++r)
+    for (int64_t i = 0; i < view.dims[1]; ++i)
+      std::memcpy(&x.bytes[size_t(r * view.stride(0) + i * view.stride(1)) * 4],
+                  &values[size_t(r * view.dims[1] + i)], 4);
+  c.ins.push_back(x);
+  const TensorDesc sums(DType::F32, {view.dims[0]});
+  c.outs.push_back({std::vector<uint8_t>(sums.spanBytes()), {sums, {}}});
+  auto device = makeDevice(2);
+  OnDevice memory(*device, c);
+  Status status = memory.run(OpKind::ReduceSum);
+  EXPECT_TRUE(status.ok()) << status.toString();
+  memory.fetch();
+  return c.outs[0].bytes;
+}
+
+/// A copy that is left out in front of a sum changes no bit.
+TEST(Kernels, SumsOfRowsDoNotDependOnWhereTheyLie) {
+  if (makeDevice(2)->kind() != DeviceKind::CPU)
+    GTEST_SKIP() << "the order of a card's sums is that of its threads";
+  std::mt19937 random(11);
+  for (int64_t rows : {1, 3, 70})
+    for (int64_t size : {5, 63, 64, 100, 1000, 8192, 65535, 65536, 70001}) {
+      std::vector<float> values(size_t(rows * size));
+      for (float &value : values)
+        value = std::normal_distribution<float>()(random);
+      const std::vector<uint8_t> dense =
+          sumsOf(TensorDesc(DType::F32, {rows, size}), values);
+      for (auto [down, right] : {std::pair<int64_t, int64_t>(size + 3, 1),
+                                 std::pair<int64_t, int64_t>(1, rows + 1)}) {
+        EXPECT_EQ(sumsOf(TensorDesc::strided(DType::F32, {rows, size},
+                                             {down, right}),
+                         values),
+                  dense)
+            << rows << " rows of " << size << ", " << right << " apart";
+      }
+    }
 }
 
 /// dy masked by saved > 0 and the sums of its columns, of so many narrow rows

@@ -64,15 +64,21 @@ template <typename T> double rowSum(const T *x, int64_t width) {
   return sumOfLanes(lanes);
 }
 
+/// A long sum is that of so many parts, in order.
+inline constexpr int64_t kPartials = 64;
+inline int64_t partBegin(int64_t part, int64_t n) {
+  return part * n / kPartials;
+}
+
 /// Sum of term(i) over [0, n), of `totalElements` in all, in kPartials partial
 /// sums: each as a row where it is long, else in order of i, some of them side
 /// by side, since additions that wait for each other cost four times as much.
 template <typename Term>
 double parallelSum(int64_t n, int numThreads, int64_t totalElements,
                    Term term) {
-  constexpr int64_t kPartials = 64, kSideBySide = 8;
+  constexpr int64_t kSideBySide = 8;
   double sums[kPartials];
-  auto first = [n](int64_t p) { return p * n / kPartials; };
+  auto first = [n](int64_t p) { return partBegin(p, n); };
   auto inLanes = [&](int64_t p, int64_t) {
     sums[p] = rowSum<double>(first(p + 1) - first(p),
                              [=](int64_t i) { return term(first(p) + i); });

@@ -25,25 +25,8 @@ namespace {
 /// whose rows are then read in runs that a processor fetches ahead.
 constexpr int64_t kColumns = 64, kMostColumns = 512;
 
-/// Rows of so many elements are kParts rows, whose sums are added in order.
+/// Rows of so many elements are sums of kPartials parts: all threads add one.
 constexpr int64_t kVeryLongRow = 65536;
-constexpr int kParts = 64;
-int64_t partBegin(int part, int64_t size) { return part * size / kParts; }
-
-/// The sum of a row of kVeryLongRow elements and more, where partSum(begin,
-/// end) is that of a part.
-template <typename PartSum>
-double sumOfParts(int64_t size, int numThreads, PartSum partSum) {
-  double sums[kParts];
-  parallelFor(kParts, 1, numThreads, size, [&](int64_t part, int64_t) {
-    sums[part] =
-        partSum(partBegin(int(part), size), partBegin(int(part) + 1, size));
-  });
-  double sum = 0;
-  for (double part : sums)
-    sum += part;
-  return sum;
-}
 
 /// y[r] = sum over i of x[r,i], divided by `divisor`, for kRows rows side by
 /// side: additions of one row wait for each other.
@@ -63,10 +46,9 @@ void sumRows(const T *x, int64_t begin, int64_t end, int64_t size,
              double divisor, int numThreads, T *y) {
   int64_t o = begin;
   for (; size >= kVeryLongRow && o < end; ++o)
-    y[o] = T(sumOfParts(size, numThreads,
-                        [&](int64_t first, int64_t last) {
-                          return rowSum(x + o * size + first, last - first);
-                        }) /
+    y[o] = T(parallelSum(
+                 size, numThreads, size,
+                 [from = x + o * size](int64_t i) { return double(from[i]); }) /
              divisor);
   for (; size >= kLongRow && o < end; ++o)
     y[o] = T(rowSum(x + o * size, size) / divisor);
@@ -102,7 +84,7 @@ void sumAndDivide(const Args &call, double divisor) {
   T *y = call.y().template dense<T>();
   auto [outer, size, inner] =
       families::SumExtents(call.x().desc, call.y().desc, call.attrs().axis);
-  if (inner == 1 && size >= kVeryLongRow && outer < kParts)
+  if (inner == 1 && size >= kVeryLongRow && outer < kPartials)
     return sumRows(x, 0, outer, size, divisor, call->numThreads, y);
   if (inner == 1)
     return parallelFor(outer, 16, call->numThreads, outer * size,
@@ -190,19 +172,18 @@ void sumAnywhere(const Args &call, double divisor) {
   };
   const bool isVeryLong = isOfRows && sum.size >= kVeryLongRow;
   const int64_t numBlocks = sum.outputs / width * blocks;
-  const bool sharesParts = isVeryLong && numBlocks < kParts;
+  const bool sharesParts = isVeryLong && numBlocks < kPartials;
   auto block = [&](int64_t number, int64_t) {
     const int64_t first = number / blocks * width + number % blocks * most;
     const int64_t count = std::min(most, width - number % blocks * most);
     const T *start = x + sum.kept.at(first);
     double sums[kMostColumns];
     if (isVeryLong) {
-      double parts[kParts][kColumns];
-      parallelFor(kParts, 1, sharesParts ? call->numThreads : 1, sum.size,
+      double parts[kPartials][kColumns];
+      parallelFor(kPartials, 1, sharesParts ? call->numThreads : 1, sum.size,
                   [&](int64_t part, int64_t) {
-                    const int p = int(part);
-                    add(start, count, partBegin(p, sum.size),
-                        partBegin(p + 1, sum.size), parts[p]);
+                    add(start, count, partBegin(part, sum.size),
+                        partBegin(part + 1, sum.size), parts[part]);
                   });
       std::fill_n(sums, count, 0.0);
       for (auto &part : parts)

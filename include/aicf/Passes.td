@@ -788,9 +788,10 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
     has such reductions, too: softmax has two of the eight. On CUDA, a kernel must have enough rows
     or columns for the whole card. On the CPU, all are over rows, of up to 8,192 elements.
     Where nothing inside reads the sums, they are up to two of one
-    shape (PointwiseSums). If the call has other results, too, this is done only where it moves
-    more than 64 MiB. Smaller tensors stay in the second cache, and there a sum that runs
-    beside the products on another stream is faster. So the pass begins with each sum that
+    shape (PointwiseSums), of any length, over rows or columns. If the call has other results,
+    too, this is done only where it moves more than 64 MiB, or 1 MiB on the CPU. Smaller
+    tensors stay in a cache, and there a sum that runs beside the products on another stream
+    is faster. So the pass begins with each sum that
     alone reads what it adds, and merges it with the call that makes that. If a call would
     compute the same twice, it computes it once.
     On CUDA, a small matrix product may be the first of a call. Its kernel has the numbers in

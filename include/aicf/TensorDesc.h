@@ -226,6 +226,8 @@ public:
   /// The elements as T, for who goes by the tensor's strides or pitch.
   template <typename T> T *strided() const { return static_cast<T *>(first); }
   int64_t elements() const { return desc.elements(); }
+  /// Makes `start` the address of the first element.
+  void moveTo(void *start) { first = start; }
 
 private:
   void *first = nullptr;

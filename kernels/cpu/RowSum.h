@@ -26,7 +26,7 @@ inline constexpr int64_t kLongRow = 2 * kRowLanes;
 
 /// Adds `count` elements from a multiple of kRowLanes on.
 template <typename T>
-inline void addToLanes(const T *x, int64_t count, double (&lanes)[kRowLanes]) {
+inline void addToLanes(const T *x, int64_t count, double *lanes) {
   const int64_t whole = count / kRowLanes * kRowLanes;
   for (int64_t j = 0; j < whole; j += kRowLanes)
     for (int64_t lane = 0; lane < kRowLanes; ++lane)
@@ -66,8 +66,65 @@ template <typename T> double rowSum(const T *x, int64_t width) {
 
 /// A long sum is that of so many parts, in order.
 inline constexpr int64_t kPartials = 64;
-inline int64_t partBegin(int64_t part, int64_t n) {
-  return part * n / kPartials;
+inline int64_t partBegin(int64_t part, int64_t n, int64_t parts = kPartials) {
+  return part * n / parts;
+}
+/// Rows of so many elements are sums of kPartials parts: all threads add one.
+inline constexpr int64_t kVeryLongRow = 65536;
+
+/// Columns whose sums stand side by side, at most.
+inline constexpr int64_t kMostColumns = 512;
+/// A column of many elements is the sum of parts, too.
+inline constexpr int64_t kMostColumnParts = 32;
+inline int64_t columnParts(int64_t size) {
+  return std::clamp<int64_t>(size / kLongRow, 1, kMostColumnParts);
+}
+
+/// `count` sums of `n` elements each, in order of the parts that each has.
+/// add(begin, end, to) puts the sums of elements [begin, end) there.
+template <int64_t kMostParts, int64_t kMostSums, typename Add>
+void sumOfParts(int64_t n, int64_t parts, int64_t count, int numThreads,
+                const Add &add, double *sums) {
+  if (parts == 1)
+    return add(int64_t(0), n, sums);
+  auto addTo = [&](int64_t part, double *to) {
+    add(partBegin(part, n, parts), partBegin(part + 1, n, parts), to);
+  };
+  std::fill_n(sums, count, 0.0);
+  auto take = [&](const double *more) {
+    for (int64_t j = 0; j < count; ++j)
+      sums[j] += more[j];
+  };
+  if (numThreads > 1) {
+    double all[kMostParts][kMostSums];
+    parallelFor(parts, 1, numThreads, n * count,
+                [&](int64_t part, int64_t) { addTo(part, all[part]); });
+    for (int64_t part = 0; part < parts; ++part)
+      take(all[part]);
+    return;
+  }
+  double one[kMostSums];
+  for (int64_t part = 0; part < parts; ++part) {
+    addTo(part, one);
+    take(one);
+  }
+}
+
+/// Adds `rows` rows, `pitch` elements apart, to `width` sums of columns.
+template <typename T>
+void addColumns(const T *from, int64_t pitch, int64_t rows, int64_t width,
+                double *sums) {
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4, from += 4 * pitch)
+    for (int64_t j = 0; j < width; ++j) {
+      double sum = sums[j];
+      for (int64_t k = 0; k < 4; ++k)
+        sum += double(from[k * pitch + j]);
+      sums[j] = sum;
+    }
+  for (; r < rows; ++r, from += pitch)
+    for (int64_t j = 0; j < width; ++j)
+      sums[j] += double(from[j]);
 }
 
 /// Sum of term(i) over [0, n), of `totalElements` in all, in kPartials partial

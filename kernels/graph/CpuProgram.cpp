@@ -4,14 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// GraphCompiler makes the steps, GraphWorker runs them. Registers are given out
+// GraphCompiler makes the steps; CpuRun.cpp runs them. Registers are given out
 // by a linear scan (Poletto and Sarkar, "Linear Scan Register Allocation",
 // 1999) over steps that are a straight line.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/graph/CpuProgram.h"
 #include "kernels/cpu/RowSum.h"
-#include "lib/Base/ElementSize.h"
 #include "lib/Ops/Fields.h"
 #include "lib/Ops/Graphs.h"
 #include "lib/Ops/RuleCall.h"
@@ -53,14 +52,12 @@ public:
   using Place = GraphProgram::Place;
   using Step = GraphProgram::Step;
 
-  /// `width` is the size of a row, and `piece` how many elements a piece may
-  /// have at most: some rows.
-  GraphCompiler(const Body &body, Span<const TensorView> values, int64_t width,
-                int64_t piece)
-      : body(body), values(values), width(width), maxPiece(piece),
-        extents(graphExtents(body)), forms(body.numValues()),
-        rootOf(body.numValues()), isResult(body.numValues()),
-        lastRead(body.numOperands) {
+  GraphCompiler(const Body &body, Span<const TensorView> values,
+                const GraphProgram::Cut &cut)
+      : body(body), values(values), cut(cut), width(cut.width),
+        maxPiece(cut.piece), extents(graphExtents(body)),
+        forms(body.numValues()), rootOf(body.numValues()),
+        isResult(body.numValues()), lastRead(body.numOperands) {
     for (uint32_t result : body.results)
       isResult[result] = true;
     for (uint32_t value = 0; value < rootOf.size(); ++value)
@@ -224,6 +221,9 @@ private:
     const OpKind kind = elementwiseKind(primitive.kind);
     if (kind == OpKind::Cast)
       return computeCast(p);
+    if (cut.order != GraphProgram::Order::Elements &&
+        infoOf(primitive.kind).isSum())
+      return addUp(p);
     std::vector<Place> ins;
     bool areInvariant = !knowsNumbers(kind);
     for (size_t slot = 0; slot < primitive.operands.size(); ++slot) {
@@ -272,6 +272,24 @@ private:
     forms[value].raw = out;
     return cast(in, out);
   }
+  /// A sum over many pieces, stored behind the last of them.
+  Status addUp(size_t p) {
+    const Primitive &primitive = body.primitives[p];
+    const uint32_t value = valueOf(p);
+    Step step;
+    step.kind = Step::AddUp;
+    AICF_ASSIGN_OR_RETURN(step.piece, wideOf(uint32_t(primitive.operands[0])));
+    step.tensor = uint32_t(sums.size());
+    add(step, false);
+    GraphProgram::Sum sum{value, 1};
+    if (infoOf(primitive.kind).reduction == Reduction::Mean)
+      sum.divisor = double(descOf(uint32_t(primitive.operands[0])).elements() /
+                           descOf(value).elements());
+    sums.push_back(sum);
+    forms[value].raw =
+        Place{Place::Tensor, value, descOf(value).dtype, Place::Left};
+    return {};
+  }
   /// A copy that is stored later: by then another result may lie over what it
   /// copies.
   Status takeFromOperand(uint32_t value) {
@@ -296,35 +314,32 @@ private:
         uint32_t(std::find(extents.begin(), extents.end(), Extent::Whole) -
                  extents.begin());
     program.elements = descOf(like).elements();
-    program.width = width;
+    program.cut = cut;
+    program.sums = std::move(sums);
     program.numInvariant = invariant.size();
     program.steps = std::move(invariant);
     program.steps.insert(program.steps.end(),
                          std::make_move_iterator(steps.begin()),
                          std::make_move_iterator(steps.end()));
     program.views = std::move(views);
-    size_t numRegisters = assignRegisters(program);
-    size_t elementBytes = 1;
-    for (const Step &step : program.steps)
-      for (size_t v = 0; v < step.numViews; ++v)
-        elementBytes = std::max<size_t>(
-            elementBytes, sizeOf(program.views[step.firstView + v].dtype));
-    for (const Step &step : program.steps)
-      elementBytes = std::max<size_t>(elementBytes, sizeOf(step.piece.dtype));
-    program.piece = maxPiece;
-    auto bytes = [&] {
-      return numRegisters * elementBytes * size_t(program.piece);
-    };
+    const size_t numRegisters = assignRegisters(program);
+    const size_t elementBytes = widestElement(program);
+    int64_t &piece = program.cut.piece;
+    auto bytes = [&] { return numRegisters * elementBytes * size_t(piece); };
     auto shorten = [&](int64_t least, size_t mostBytes) {
-      while (program.piece > least && bytes() > mostBytes)
-        program.piece = std::max(program.piece / 2 / width * width, least);
+      while (piece > least && bytes() > mostBytes)
+        piece = std::max(piece / 2 / width * width, least);
     };
     // Of short rows, so many that sums of them go side by side.
     shorten(std::max(kMinPiece / width, rowsTogether(width)) * width,
             kRegisterBytes);
     shorten(width, kMaxRegisterBytes);
-    program.registerBytes = elementBytes * size_t(program.piece);
+    program.registerBytes = elementBytes * size_t(piece);
     program.numRegisters = numRegisters;
+    for (uint32_t v = 0; v < program.views.size(); ++v)
+      if (const Place &place = program.views[v];
+          place.kind == Place::Tensor && place.form != Place::One)
+        program.moving.push_back(v);
     if (bytes() > kMaxRegisterBytes || program.views.size() > kMaxViews)
       return makeError(StatusCode::NotImplemented, "a graph of ",
                        body.primitives.size(), " primitives needs ",
@@ -333,8 +348,17 @@ private:
     return {};
   }
 
+  /// Bytes of an element of the widest type that is in a register.
+  static size_t widestElement(const GraphProgram &program) {
+    size_t bytes = 1;
+    for (const Place &view : program.views)
+      bytes = std::max<size_t>(bytes, sizeOf(view.dtype));
+    for (const Step &step : program.steps)
+      bytes = std::max<size_t>(bytes, sizeOf(step.piece.dtype));
+    return bytes;
+  }
   /// Calls `visit` for each place that a step names; the last is written, but
-  /// for a scatter.
+  /// for what only reads a piece.
   template <typename Visit>
   static void forEachPlace(GraphProgram &program, Step &step, Visit visit) {
     for (size_t v = 0; v < step.numViews; ++v)
@@ -381,7 +405,8 @@ private:
 
   const Body &body;
   Span<const TensorView> values;
-  int64_t width, maxPiece;
+  const GraphProgram::Cut cut;
+  const int64_t width, maxPiece; ///< of the cut
   const std::vector<Extent> extents;
   std::vector<Forms> forms; ///< of each value that is not a copy
   std::vector<uint32_t> rootOf;
@@ -391,6 +416,7 @@ private:
   std::vector<Place> views;
   std::vector<bool> lastsOf; ///< of each register: for all pieces
   std::vector<uint32_t> late;
+  std::vector<GraphProgram::Sum> sums;
 };
 
 /// A piece of so many elements as a kernel sees it.
@@ -408,199 +434,49 @@ TensorDesc GraphProgram::descOf(Place place, int64_t elements, int64_t width) {
   return {place.dtype, {elements}};
 }
 
-/// The size of the rows that a graph reduces; 1 where it reduces nothing. Zero,
-/// if they do not go together.
-static int64_t rowWidth(const Body &body, Span<const TensorView> values) {
+StatusOr<GraphProgram::Cut> GraphProgram::cutOf(const Body &body,
+                                                Span<const TensorView> values) {
   if (!hasReductions(body))
-    return 1;
+    return Cut();
   std::vector<TensorDesc> types;
   for (const TensorView &value : values)
     types.push_back(value.desc);
-  return families::cpuRowOf(body, types).value_or(0);
+  if (auto row = families::cpuRowOf(body, types))
+    return Cut{Order::Elements, *row,
+               std::max(kMaxPiece / *row, rowsTogether(*row)) * *row};
+  const auto plan =
+      reducesInside(body) ? std::nullopt : families::sumsPlan(body, types);
+  if (!plan)
+    return makeError(StatusCode::NotImplemented,
+                     "the reductions of a graph do not go together");
+  Cut cut{Order::LongRows, kRowLanes,  kMaxPiece,
+          plan->outer,     plan->size, plan->inner};
+  if (plan->inner == 1)
+    return cut;
+  const auto numSums =
+      std::count_if(body.primitives.begin(), body.primitives.end(),
+                    [](const Primitive &p) { return infoOf(p.kind).isSum(); });
+  const int64_t columns = kMostColumns / numSums;
+  cut.order = Order::Columns;
+  cut.width = plan->inner <= columns ? plan->inner : 1;
+  cut.piece =
+      plan->inner <= columns ? kMaxPiece / plan->inner * plan->inner : columns;
+  return cut;
 }
 
 StatusOr<std::shared_ptr<const CpuPrepared>>
 GraphProgram::create(const Body &body, Span<const TensorView> values) {
   const std::vector<TensorView> seen = graphTensors(body, values);
-  const int64_t width = rowWidth(body, values);
-  if (width == 0)
-    return makeError(StatusCode::NotImplemented,
-                     "the reductions of a graph do not go together");
+  AICF_ASSIGN_OR_RETURN(Cut cut, cutOf(body, seen));
   // What all pieces share takes registers, and these decide how long a piece
   // is.
   std::shared_ptr<GraphProgram> program;
-  for (int64_t piece = std::max(kMaxPiece / width, rowsTogether(width)) * width;
-       !program || program->piece < piece;) {
-    piece = program ? program->piece : piece;
+  do {
+    cut.piece = program ? program->cut.piece : cut.piece;
     program = std::make_shared<GraphProgram>();
-    AICF_RETURN_IF_ERROR(GraphCompiler(body, seen, width, piece).run(*program));
-  }
+    AICF_RETURN_IF_ERROR(GraphCompiler(body, seen, cut).run(*program));
+  } while (program->cut.piece < cut.piece);
   return std::shared_ptr<const CpuPrepared>(std::move(program));
-}
-
-namespace {
-
-/// Calls run(at, step, count) for the runs of `count` elements, from element
-/// `begin` on, that lie `step` apart, in elements from the first one.
-template <typename Run>
-void forEachRun(const Walk &walk, int64_t begin, int64_t count, Run run) {
-  const int last = walk.rank - 1;
-  const int64_t width = walk.dims[last], step = walk.strides[last];
-  int64_t index[kMaxRank], start = 0, row = begin / width;
-  for (int d = last - 1; d >= 0; --d) {
-    index[d] = row % walk.dims[d];
-    row /= walk.dims[d];
-    start += index[d] * walk.strides[d];
-  }
-  for (int64_t column = begin % width; count > 0; column = 0) {
-    const int64_t length = std::min(count, width - column);
-    run(start + column * step, step, length);
-    count -= length;
-    for (int d = last - 1; d >= 0; --d) {
-      start += walk.strides[d];
-      if (++index[d] < walk.dims[d])
-        break;
-      start -= index[d] * walk.strides[d];
-      index[d] = 0;
-    }
-  }
-}
-
-template <typename T>
-void gather(const Walk &walk, const T *from, int64_t begin, int64_t count,
-            T *to) {
-  forEachRun(walk, begin, count, [&](int64_t at, int64_t step, int64_t length) {
-    if (step == 1)
-      std::memcpy(to, from + at, size_t(length) * sizeof(T));
-    else if (step == 0)
-      std::fill_n(to, length, from[at]);
-    else
-      for (int64_t i = 0; i < length; ++i)
-        to[i] = from[at + i * step];
-    to += length;
-  });
-}
-template <typename T>
-void scatter(const Walk &walk, const T *from, int64_t begin, int64_t count,
-             T *to) {
-  forEachRun(walk, begin, count, [&](int64_t at, int64_t step, int64_t length) {
-    if (step == 1 && to + at != from) // in place there is nothing to do
-      std::memcpy(to + at, from, size_t(length) * sizeof(T));
-    else
-      for (int64_t i = 0; i < length; ++i)
-        to[at + i * step] = from[i];
-    from += length;
-  });
-}
-
-} // namespace
-
-/// Runs a program on a range of elements.
-class GraphWorker {
-public:
-  using Place = GraphProgram::Place;
-  using Step = GraphProgram::Step;
-
-  /// `registers` has GraphProgram::memoryBytes().
-  GraphWorker(const GraphProgram &program, Span<const TensorView> values,
-              char *registers)
-      : program(program), values(values), registers(registers) {
-    for (size_t v = 0; v < program.views.size(); ++v) {
-      Place place = program.views[v];
-      new (&views()[v]) TensorView(
-          place.kind == Place::Register ? registerAt(place.number) : nullptr,
-          GraphProgram::descOf(place, program.piece, program.width));
-    }
-  }
-
-  void run(int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; at += program.piece) {
-      setLength(std::min(program.piece, end - at));
-      for (size_t s = at == begin ? 0 : program.numInvariant;
-           s < program.steps.size(); ++s)
-        run(program.steps[s], at);
-    }
-  }
-
-private:
-  TensorView *views() { return reinterpret_cast<TensorView *>(viewBytes); }
-  char *registerAt(uint32_t number) {
-    return registers + number * program.registerBytes;
-  }
-  /// A number of elements from the first on, as a place counts them.
-  int64_t countOf(Place place, int64_t number) const {
-    return place.form == Place::Left  ? number / program.width
-           : place.form == Place::One ? 0
-                                      : number;
-  }
-  char *addressOf(Place place, int64_t at) {
-    return place.kind == Place::Register
-               ? registerAt(place.number)
-               : static_cast<char *>(values[place.number].start()) +
-                     countOf(place, at) * int64_t(sizeOf(place.dtype));
-  }
-  void setLength(int64_t elements) {
-    for (size_t v = 0; v < program.views.size() && elements != count; ++v)
-      if (Place::Form form = program.views[v].form; form != Place::One)
-        views()[v].desc.dims[0] =
-            form == Place::Flat ? elements : elements / program.width;
-    count = elements;
-  }
-  void run(const Step &step, int64_t at) {
-    if (step.kind != Step::Kernel)
-      return move(step, at);
-    TensorView *first = views() + step.firstView;
-    for (size_t v = 0; v < step.numViews; ++v)
-      if (Place place = program.views[step.firstView + v];
-          place.kind == Place::Tensor)
-        first[v] = TensorView(addressOf(place, at), first[v].desc);
-    LaunchArgs args(*step.body, {first, step.numViews});
-    args.firstElement = at;
-    step.function(args);
-  }
-  void move(const Step &step, int64_t at) {
-    byElementSize(step.piece.dtype, [&](auto element) {
-      using T = decltype(element);
-      T *piece = reinterpret_cast<T *>(addressOf(step.piece, at));
-      T *tensor = values[step.tensor].strided<T>();
-      const int64_t begin = countOf(step.piece, at);
-      const int64_t length = countOf(step.piece, count);
-      if (step.kind == Step::Gather)
-        gather<T>(step.walk, tensor, begin, length, piece);
-      else
-        scatter<T>(step.walk, piece, begin, length, tensor);
-    });
-  }
-
-  const GraphProgram &program;
-  Span<const TensorView> values;
-  char *const registers;
-  int64_t count = -1;
-  // Is not cleared.
-  alignas(TensorView) char viewBytes[kMaxViews * sizeof(TensorView)];
-};
-
-[[gnu::noinline]] static void runRange(const GraphProgram &program,
-                                       Span<const TensorView> values,
-                                       int64_t begin, int64_t end) {
-  // On the stack, and no more of it than needed: a caller's may be small.
-  constexpr uintptr_t kAlignment = 64;
-  void *memory = __builtin_alloca(program.memoryBytes() + kAlignment);
-  const auto address = reinterpret_cast<uintptr_t>(memory);
-  GraphWorker(program, values,
-              static_cast<char *>(memory) + (kAlignment - address % kAlignment))
-      .run(begin, end);
-}
-
-void GraphProgram::run(Span<const TensorView> values, int numThreads) const {
-  // What all pieces share is made once for each block. Few elements are shared
-  // among threads all the same.
-  constexpr int64_t kShare = 4 * kMaxPiece;
-  int64_t block = elements < 2 * kShare ? kMaxPiece : 2 * kShare;
-  block = std::max(block / piece, int64_t(1)) * piece;
-  parallelFor(
-      elements, block, numThreads, elements * int64_t(steps.size()),
-      [&](int64_t begin, int64_t end) { runRange(*this, values, begin, end); });
 }
 
 } // namespace aicf::cpu

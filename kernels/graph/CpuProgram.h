@@ -18,6 +18,10 @@
 //   sum, mean: [rows, width] -> [rows]     repeat: [rows] -> [rows, width]
 //   softmax and its like: [rows, width] -> [rows, width]
 //
+// Sums of longer rows, and of columns, are added up over many pieces: in f64,
+// in the order of the kernels that only sum (RowSum.h). Nothing in the graph
+// reads them.
+//
 // Dense operands and results are read and written where they lie. `wide` is the
 // type that is computed in, f32 for 16-bit elements. Every value is rounded to
 // its type, as if it were stored: bits do not depend on what is in one call.
@@ -37,8 +41,8 @@ inline constexpr int64_t kMinPiece = 64, kMaxPiece = families::kMostOfCpuRow;
 inline constexpr size_t kRegisterBytes = 32 << 10;
 /// What the largest graph of the smallest pieces needs.
 inline constexpr size_t kMaxRegisterBytes = families::kCpuRegisterBytes;
-/// Tensors that the steps of a program name.
-inline constexpr size_t kMaxViews = 320;
+/// Tensors that the steps of a program name. A kernel has two at least.
+inline constexpr size_t kMaxViews = 320, kMaxKernels = kMaxViews / 2;
 
 /// The steps of one call of a graph.
 class GraphProgram : public CpuPrepared {
@@ -73,24 +77,53 @@ private:
     enum Form : uint8_t { Flat, Rows, Left, One } form = Flat;
   };
   struct Step {
-    enum Kind : uint8_t { Gather, Kernel, Scatter } kind = Kernel;
+    enum Kind : uint8_t { Gather, Kernel, Scatter, AddUp } kind = Kernel;
     // Of Kernel: a call of one primitive of the views [firstView, ...).
     CpuKernel function = nullptr;
     std::shared_ptr<const Body> body;
     uint32_t firstView = 0, numViews = 0;
-    // Of Gather and Scatter: the piece, and the tensor with its strides.
+    // Of the others: the piece, and the tensor with its strides, or the number
+    // of the sum that the piece is added to.
     Place piece;
     uint32_t tensor = 0;
     Walk walk;
   };
+  /// A sum over many pieces.
+  struct Sum {
+    uint32_t value = 0; ///< the result that it is
+    double divisor = 1;
+  };
+  /// What pieces follow each other.
+  enum class Order : uint8_t {
+    Elements, ///< of all elements; where there are reductions, in whole rows
+    LongRows, ///< of one row, which is added up
+    Columns   ///< of some columns, which are added up
+  };
+  /// How pieces are cut: `piece` elements at most, whole rows of `width`. What
+  /// is added up is the middle of [outer, size, inner].
+  struct Cut {
+    Order order = Order::Elements;
+    int64_t width = 1, piece = kMaxPiece;
+    int64_t outer = 1, size = 1, inner = 1;
+  };
+  static StatusOr<Cut> cutOf(const Body &body, Span<const TensorView> values);
 
-  int64_t elements = 0, piece = 0;
-  int64_t width = 1;        ///< elements of a row
+  void runElements(Span<const TensorView> values, int numThreads) const;
+  void runLongRows(Span<const TensorView> values, int numThreads) const;
+  void runColumns(Span<const TensorView> values, int numThreads) const;
+  void store(Span<const TensorView> values, const double *sums, int64_t count,
+             int64_t first) const;
+
+  int64_t elements = 0;
+  Cut cut;
   size_t registerBytes = 0; ///< of one register, for one piece
   size_t numRegisters = 0;
-  size_t numInvariant = 0;  ///< first steps, whose values all pieces share
+  size_t numInvariant = 0; ///< first steps, whose values all pieces share
   std::vector<Step> steps;
-  std::vector<Place> views; ///< of all Kernel steps
+  std::vector<Place> views;     ///< of all Kernel steps
+  std::vector<uint32_t> moving; ///< views of tensors, of which each piece has
+                                ///< its own part
+  std::vector<Sum> sums;        ///< kGraphSums at most
 };
 
 } // namespace aicf::cpu

@@ -209,8 +209,9 @@ groupPlan(const std::optional<RowGraph> &graph) {
 /// once more in the type that is computed in.
 inline constexpr int64_t kMostOfCpuRow = 8192;
 inline constexpr size_t kCpuRegisterBytes = 512 << 10;
-/// The elements of a row, of a body with reductions. Nothing where they do not
-/// go together, or over something else, or where a row is too long.
+/// The elements of a row, of a body with reductions, where pieces are to be
+/// whole rows. Nothing where they do not go together, or over something else, or
+/// where a row is too long.
 inline std::optional<int64_t> cpuRowOf(const Body &body,
                                        Span<const TensorDesc> values) {
   int64_t size = 0, inner = 0;

@@ -43,17 +43,17 @@ class PointwiseGraphKernel<Device on> : KernelFamily<"graph", on> {
 def PointwiseGraphCpu : PointwiseGraphKernel<CPU> {
   let kernel = "graph<$Args>";
 }
-/// Some rows at a time, so each must be short enough for a cache.
-class RowsCpu<BodyPattern pattern> : KernelFamily<"graph", CPU> {
+class GraphCpu<BodyPattern pattern> : KernelFamily<"graph", CPU> {
   let patterns = [pattern];
   let variants = [OfAnyTypes];
   let stridesEverywhere = 1;
   let kernel = "graph<$Args>";
 }
-def PointwiseSumsCpu : RowsCpu<PointwiseSums> {
-  let condition = "haveOneShape(GraphView(call)) && hasRows(GraphView(call))";
+def PointwiseSumsCpu : GraphCpu<PointwiseSums> {
+  let condition = "haveOneShape(GraphView(call)) && sumsGoTogether(GraphView(call))";
 }
-def ReductionGraphCpu : RowsCpu<ReductionGraph> {
+/// Some rows at a time, so each must be short enough for a cache.
+def ReductionGraphCpu : GraphCpu<ReductionGraph> {
   let condition = "hasRows(GraphView(call))";
 }
 def PointwiseGraphCuda : PointwiseGraphKernel<CUDA> {

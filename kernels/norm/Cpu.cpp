@@ -21,12 +21,8 @@
 namespace aicf::cpu {
 namespace {
 
-/// Columns whose sums one block keeps at a time, and the most of a wide matrix,
-/// whose rows are then read in runs that a processor fetches ahead.
-constexpr int64_t kColumns = 64, kMostColumns = 512;
-
-/// Rows of so many elements are sums of kPartials parts: all threads add one.
-constexpr int64_t kVeryLongRow = 65536;
+/// Columns that one block adds at least.
+constexpr int64_t kColumns = 64;
 
 /// y[r] = sum over i of x[r,i], divided by `divisor`, for kRows rows side by
 /// side: additions of one row wait for each other.
@@ -66,48 +62,53 @@ void sumRows(const T *x, int64_t begin, int64_t end, int64_t size,
     sumRows<1>(x + o * size, size, divisor, y + o);
 }
 
-/// Adds kRows rows, one behind the other, to `width` sums.
-template <int kRows, typename T>
-void addRows(const T *from, int64_t pitch, int64_t width, double *sums) {
-  for (int64_t j = 0; j < width; ++j) {
-    double sum = sums[j];
-    for (int64_t r = 0; r < kRows; ++r)
-      sum += double(from[r * pitch + j]);
-    sums[j] = sum;
-  }
+/// y[o,k] = sum over i of x[o,i,k], divided by `divisor`. Blocks are wide, so
+/// that a processor fetches runs ahead. Few of them share their parts.
+template <typename T>
+void sumColumns(const T *x, const families::SumExtents &e, double divisor,
+                int numThreads, T *y) {
+  constexpr int64_t kFewBlocks = 16;
+  auto blocksOf = [&](int64_t columns) {
+    return (e.inner + columns - 1) / columns;
+  };
+  const int64_t parts = columnParts(e.size);
+  int64_t columns =
+      std::clamp(e.inner / 4 / kColumns * kColumns, kColumns, kMostColumns);
+  const bool shareParts = parts > 1 && e.outer * blocksOf(columns) < kFewBlocks;
+  if (shareParts)
+    columns = kMostColumns;
+  const int64_t blocks = blocksOf(columns);
+  parallelFor(e.outer * blocks, 1, shareParts ? 1 : numThreads,
+              e.outer * e.size * e.inner, [&](int64_t block, int64_t) {
+                const int64_t o = block / blocks,
+                              first = block % blocks * columns;
+                const int64_t width = std::min(e.inner - first, columns);
+                double sums[kMostColumns];
+                sumOfParts<kMostColumnParts, kMostColumns>(
+                    e.size, parts, width, shareParts ? numThreads : 1,
+                    [&](int64_t begin, int64_t end, double *to) {
+                      std::fill_n(to, width, 0.0);
+                      addColumns(x + (o * e.size + begin) * e.inner + first,
+                                 e.inner, end - begin, width, to);
+                    },
+                    sums);
+                for (int64_t j = 0; j < width; ++j)
+                  y[o * e.inner + first + j] = T(sums[j] / divisor);
+              });
 }
 
-/// y[o,k] = sum over i of x[o,i,k], divided by `divisor`.
 template <typename T, typename Args>
 void sumAndDivide(const Args &call, double divisor) {
   const T *x = call.x().template dense<T>();
   T *y = call.y().template dense<T>();
-  auto [outer, size, inner] =
-      families::SumExtents(call.x().desc, call.y().desc, call.attrs().axis);
-  if (inner == 1 && size >= kVeryLongRow && outer < kPartials)
-    return sumRows(x, 0, outer, size, divisor, call->numThreads, y);
-  if (inner == 1)
-    return parallelFor(outer, 16, call->numThreads, outer * size,
-                       [&](int64_t begin, int64_t end) {
-                         sumRows(x, begin, end, size, divisor, 1, y);
-                       });
-  int64_t columns =
-      std::clamp(inner / 4 / kColumns * kColumns, kColumns, kMostColumns);
-  int64_t blocks = (inner + columns - 1) / columns;
-  parallelFor(outer * blocks, 1, call->numThreads, outer * size * inner,
-              [&](int64_t block, int64_t) {
-                int64_t o = block / blocks, first = block % blocks * columns;
-                int64_t width = std::min(inner - first, columns);
-                double sums[kMostColumns];
-                std::fill(sums, sums + width, 0.0);
-                const T *from = x + o * size * inner + first;
-                int64_t i = 0;
-                for (; i + 4 <= size; i += 4, from += 4 * inner)
-                  addRows<4>(from, inner, width, sums);
-                for (; i < size; ++i, from += inner)
-                  addRows<1>(from, inner, width, sums);
-                for (int64_t j = 0; j < width; ++j)
-                  y[o * inner + first + j] = T(sums[j] / divisor);
+  const families::SumExtents e(call.x().desc, call.y().desc, call.attrs().axis);
+  if (e.inner > 1)
+    return sumColumns(x, e, divisor, call->numThreads, y);
+  if (e.size >= kVeryLongRow && e.outer < kPartials)
+    return sumRows(x, 0, e.outer, e.size, divisor, call->numThreads, y);
+  parallelFor(e.outer, 16, call->numThreads, e.outer * e.size,
+              [&](int64_t begin, int64_t end) {
+                sumRows(x, begin, end, e.size, divisor, 1, y);
               });
 }
 
@@ -170,32 +171,29 @@ void sumAnywhere(const Args &call, double divisor) {
       addAnywhere<kColumns, true>(start, step, count, sum.summed, begin, end,
                                   sums);
   };
-  const bool isVeryLong = isOfRows && sum.size >= kVeryLongRow;
+  const int64_t rowParts = sum.size >= kVeryLongRow ? kPartials : 1;
+  const int64_t parts = isOfRows ? rowParts : columnParts(sum.size);
   const int64_t numBlocks = sum.outputs / width * blocks;
-  const bool sharesParts = isVeryLong && numBlocks < kPartials;
+  const bool shareParts = parts > 1 && numBlocks < parts;
   auto block = [&](int64_t number, int64_t) {
     const int64_t first = number / blocks * width + number % blocks * most;
     const int64_t count = std::min(most, width - number % blocks * most);
     const T *start = x + sum.kept.at(first);
     double sums[kMostColumns];
-    if (isVeryLong) {
-      double parts[kPartials][kColumns];
-      parallelFor(kPartials, 1, sharesParts ? call->numThreads : 1, sum.size,
-                  [&](int64_t part, int64_t) {
-                    add(start, count, partBegin(part, sum.size),
-                        partBegin(part + 1, sum.size), parts[part]);
-                  });
-      std::fill_n(sums, count, 0.0);
-      for (auto &part : parts)
-        for (int64_t j = 0; j < count; ++j)
-          sums[j] += part[j];
-    } else {
-      add(start, count, 0, sum.size, sums);
-    }
+    auto addPart = [&](int64_t begin, int64_t end, double *to) {
+      add(start, count, begin, end, to);
+    };
+    const int threads = shareParts ? call->numThreads : 1;
+    if (isLong)
+      sumOfParts<kPartials, kColumns>(sum.size, parts, count, threads, addPart,
+                                      sums);
+    else
+      sumOfParts<kMostColumnParts, kMostColumns>(sum.size, parts, count,
+                                                 threads, addPart, sums);
     for (int64_t j = 0; j < count; ++j)
       y[first + j] = T(sums[j] / divisor);
   };
-  parallelFor(numBlocks, 1, sharesParts ? 1 : call->numThreads,
+  parallelFor(numBlocks, 1, shareParts ? 1 : call->numThreads,
               sum.outputs * sum.size, block);
 }
 template <typename T> void reduceSumStrided(ReduceSumArgs call) {

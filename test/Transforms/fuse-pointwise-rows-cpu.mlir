@@ -58,20 +58,37 @@ func.func @many(%x: tensor<4x8192xf64> {aicf.role = "input", aicf.name = "x"})
 
 // -----
 
-// Sums of rows at the end, and of columns, which stay apart.
+// Sums of rows at the end, and of columns, which are two calls.
 // CHECK-LABEL: func.func @sums
 // CHECK: aicf_rt.call {
 // CHECK-NEXT: t0 = square(
 // CHECK-NEXT: t1 = reduce_sum(t0) {axis = 1}
 // CHECK-NEXT: yield t1
-// CHECK: aicf_rt.call exp(
-// CHECK: aicf_rt.call reduce_sum(
+// CHECK: aicf_rt.call {
+// CHECK-NEXT: t0 = exp(
+// CHECK-NEXT: t1 = reduce_sum(t0)
+// CHECK-NEXT: yield t1
 func.func @sums(%x: tensor<64x32xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<64xf32> {aicf.name = "r"}, tensor<32xf32> {aicf.name = "c"}) {
   %q = aicf_rt.call square(%x) : (tensor<64x32xf32>) -> tensor<64x32xf32>
   %r = aicf_rt.call reduce_sum(%q) {axis = 1} : (tensor<64x32xf32>) -> tensor<64xf32>
   %e = aicf_rt.call exp(%x) : (tensor<64x32xf32>) -> tensor<64x32xf32>
-  // expected-remark @+1 {{'reduce_sum' is not fused to 'exp', whose result it reads: the target has no kernel for them in one call; pointwise_sums_v0: not (haveOneShape(GraphView(call)) && hasRows(GraphView(call)))}}
   %c = aicf_rt.call reduce_sum(%e) : (tensor<64x32xf32>) -> tensor<32xf32>
   return %r, %c : tensor<64xf32>, tensor<32xf32>
+}
+
+// -----
+
+// Columns that something inside reads: a piece has whole rows.
+// CHECK-LABEL: func.func @centred
+// CHECK: aicf_rt.call reduce_mean(
+// CHECK: aicf_rt.call expand(
+func.func @centred(%x: tensor<64x32xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<64x32xf32> {aicf.name = "y"}) {
+  %m = aicf_rt.call reduce_mean(%x) : (tensor<64x32xf32>) -> tensor<32xf32>
+  // expected-remark @+1 {{'expand' is not fused to 'reduce_mean', whose result it reads: the target has no kernel for them in one call; reduction_graph_v0: not (hasRows(GraphView(call)))}}
+  %e = aicf_rt.call expand(%m) : (tensor<32xf32>) -> tensor<64x32xf32>
+  // expected-remark @+1 {{'sub' is not fused to 'expand', whose result it reads: one call would have too many primitives}}
+  %y = aicf_rt.call sub(%x, %e) : (tensor<64x32xf32>, tensor<64x32xf32>) -> tensor<64x32xf32>
+  return %y : tensor<64x32xf32>
 }

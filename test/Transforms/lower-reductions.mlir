@@ -97,3 +97,22 @@ func.func @bwd_apart(%d: tensor<3xf32> {aicf.role = "input", aicf.name = "d"},
   %y = aicf.extremum_bwd %d, %i over [0, 2] to [2, 3, 4] : tensor<3xf32>, tensor<3xi32>
   return %y : tensor<2x3x4xf32>
 }
+
+// -----
+
+// The mean of everything is a reduction, too; but not where its type is another one, and a
+// scalar has no dimension.
+// CHECK-LABEL: @means
+func.func @means(%x: tensor<4x3xf32> {aicf.role = "input", aicf.name = "x"},
+                 %h: tensor<4x3xbf16> {aicf.role = "input", aicf.name = "h"},
+                 %s: tensor<f32> {aicf.role = "input", aicf.name = "s"})
+    -> (tensor<f32> {aicf.name = "a"}, tensor<f32> {aicf.name = "b"},
+        tensor<f32> {aicf.name = "c"}) {
+  // CHECK: aicf_rt.call reduce_mean(%arg0) {axis = 1} : (tensor<4x3xf32>) -> tensor<f32>
+  %a = aicf.mean %x : tensor<4x3xf32>
+  // CHECK: aicf_rt.call mean(%arg1) : (tensor<4x3xbf16>) -> tensor<f32>
+  %b = aicf.mean %h : tensor<4x3xbf16>
+  // CHECK: aicf_rt.call mean(%arg2) : (tensor<f32>) -> tensor<f32>
+  %c = aicf.mean %s : tensor<f32>
+  return %a, %b, %c : tensor<f32>, tensor<f32>, tensor<f32>
+}

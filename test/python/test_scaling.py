@@ -53,4 +53,4 @@ def test_views_add_no_call(target, tmp_path):
         "gemm": 3 * layers - 1,  # forward, dW, and dX but for the first
         "gelu": layers + 1, "gelu_bwd": layers, "adam_step": layers,
         "pad": layers - 1, "reduce_sum": layers - 1,  # gradients of slice and broadcast
-        "mean": 1, "fill_like": 1, "scale": 1, "step_inc": 1, "bias_corr": 1}
+        "reduce_mean": 1, "fill_like": 1, "scale": 1, "step_inc": 1, "bias_corr": 1}

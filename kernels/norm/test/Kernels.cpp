@@ -48,8 +48,8 @@ std::pair<double, int64_t> reduced(OpKind kind, const Operand &x,
   double sum = 0, best = NAN;
   int64_t index = -1;
   for (int64_t k = 0; k < s.size; ++k) {
-    double value = load(
-        x, size_t((at / s.inner * s.size + k) * s.inner + at % s.inner));
+    double value =
+        load(x, size_t((at / s.inner * s.size + k) * s.inner + at % s.inner));
     sum += value;
     bool isBetter = kind == OpKind::ReduceMax ? value > best : value < best;
     if (index < 0 || isBetter || (std::isnan(value) && !std::isnan(best))) {
@@ -90,7 +90,8 @@ void expectExact(OpKind kind, DType dtype, const Shape &s, int64_t first) {
     auto [value, index] = reduced(kind, x, s, at);
     Operand expected = c.outs[0];
     store(expected, size_t(at), value);
-    double wanted = load(expected, size_t(at)), got = load(c.outs[0], size_t(at));
+    double wanted = load(expected, size_t(at)),
+           got = load(c.outs[0], size_t(at));
     ASSERT_TRUE(std::isnan(wanted) ? std::isnan(got) : got == wanted)
         << at << ": " << got << ", expected " << wanted;
     if (c.outs.size() > 1) {
@@ -100,12 +101,12 @@ void expectExact(OpKind kind, DType dtype, const Shape &s, int64_t first) {
 }
 
 TEST(Kernels, ReductionsOfAnyShapeAreExact) {
-  const Shape shapes[] = {
-      {3, 40, 1},     {700, 64, 1},  {33, 1000, 1}, {14, 3000, 1},
-      {2, 40001, 1},  {1, 65536, 1}, {1, 2500, 64}, {1, 3000, 24},
-      {3, 70001, 1},  {70, 66000, 1},
-      {1100, 8, 24},  {1100, 5, 7},  {2, 64, 600},  {1, 16, 5000},
-      {1, 128, 777},  {5, 3, 2},     {1, 2, 1},     {1, 20000, 3}};
+  const Shape shapes[] = {{3, 40, 1},     {700, 64, 1},  {33, 1000, 1},
+                          {14, 3000, 1},  {2, 40001, 1}, {1, 65536, 1},
+                          {1, 2500, 64},  {1, 3000, 24}, {3, 70001, 1},
+                          {70, 66000, 1}, {1100, 8, 24}, {1100, 5, 7},
+                          {2, 64, 600},   {1, 16, 5000}, {1, 128, 777},
+                          {5, 3, 2},      {1, 2, 1},     {1, 20000, 3}};
   for (OpKind kind : {OpKind::ReduceSum, OpKind::ReduceMean, OpKind::ReduceMax,
                       OpKind::ReduceMin})
     for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16})
@@ -114,27 +115,29 @@ TEST(Kernels, ReductionsOfAnyShapeAreExact) {
           // A mean is exact where it is a sum over a power of two.
           if (kind == OpKind::ReduceMean && (s.size & (s.size - 1)))
             continue;
-          SCOPED_TRACE(std::string(infoOf(kind).name) + " of " +
-                       TensorDesc(dtype, {s.outer, s.size, s.inner}).toString() +
-                       " from " + std::to_string(first));
+          SCOPED_TRACE(
+              std::string(infoOf(kind).name) + " of " +
+              TensorDesc(dtype, {s.outer, s.size, s.inner}).toString() +
+              " from " + std::to_string(first));
           expectExact(kind, dtype, s, first);
           if (testing::Test::HasFatalFailure())
             return;
         }
 }
 
-/// The bytes of the sums over the last dimension of `values`, which lie so.
+/// The bytes of the sums of `values`, which lie so, over dimension `axis` of
+/// two.
 std::vector<uint8_t> sumsOf(const TensorDesc &view,
-                            const std::vector<double> &values) {
+                            const std::vector<double> &values, int64_t axis) {
   Case c;
-  c.attrs = encodeAttrs(ReduceSumAttrs{1});
+  c.attrs = encodeAttrs(ReduceSumAttrs{axis});
   Operand x{std::vector<uint8_t>(view.spanBytes()), {view, {}}};
   for (int64_t r = 0; r < view.dims[0]; ++r)
     for (int64_t i = 0; i < view.dims[1]; ++i)
       std::memcpy(&x.bytes[size_t(r * view.stride(0) + i * view.stride(1)) * 8],
                   &values[size_t(r * view.dims[1] + i)], 8);
   c.ins.push_back(x);
-  const TensorDesc sums(DType::F64, {view.dims[0]});
+  const TensorDesc sums(DType::F64, {view.dims[1 - axis]});
   c.outs.push_back({std::vector<uint8_t>(sums.spanBytes()), {sums, {}}});
   auto device = makeDevice(2);
   OnDevice memory(*device, c);
@@ -144,28 +147,35 @@ std::vector<uint8_t> sumsOf(const TensorDesc &view,
   return c.outs[0].bytes;
 }
 
-/// A copy that is left out in front of a sum changes no bit. In f64: of f32, the
-/// last rounding would hide the order.
-TEST(Kernels, SumsOfRowsDoNotDependOnWhereTheyLie) {
+/// Sums of random numbers that lie together, and of the same where rows or
+/// columns are apart: a copy that is left out in front of a sum changes no bit.
+/// In f64: of f32, the last rounding would hide the order.
+void expectSameSums(int64_t rows, int64_t columns, int64_t axis,
+                    std::mt19937 &random) {
+  std::vector<double> values(size_t(rows * columns));
+  for (double &value : values)
+    value = std::normal_distribution<double>()(random);
+  const std::vector<uint8_t> dense =
+      sumsOf(TensorDesc(DType::F64, {rows, columns}), values, axis);
+  for (auto [down, right] : {std::pair<int64_t, int64_t>(columns + 3, 1),
+                             std::pair<int64_t, int64_t>(1, rows + 1)})
+    EXPECT_EQ(
+        sumsOf(TensorDesc::strided(DType::F64, {rows, columns}, {down, right}),
+               values, axis),
+        dense)
+        << rows << " x " << columns << ", axis " << axis << ", " << right
+        << " apart";
+}
+TEST(Kernels, SumsDoNotDependOnWhereTheyLie) {
   if (makeDevice(2)->kind() != DeviceKind::CPU)
     GTEST_SKIP() << "the order of a card's sums is that of its threads";
   std::mt19937 random(11);
-  for (int64_t rows : {1, 3, 70})
-    for (int64_t size : {5, 63, 64, 100, 1000, 8192, 65535, 65536, 70001}) {
-      std::vector<double> values(size_t(rows * size));
-      for (double &value : values)
-        value = std::normal_distribution<double>()(random);
-      const std::vector<uint8_t> dense =
-          sumsOf(TensorDesc(DType::F64, {rows, size}), values);
-      for (auto [down, right] : {std::pair<int64_t, int64_t>(size + 3, 1),
-                                 std::pair<int64_t, int64_t>(1, rows + 1)}) {
-        EXPECT_EQ(sumsOf(TensorDesc::strided(DType::F64, {rows, size},
-                                             {down, right}),
-                         values),
-                  dense)
-            << rows << " rows of " << size << ", " << right << " apart";
-      }
-    }
+  for (int64_t count : {1, 3, 70})
+    for (int64_t size : {5, 63, 64, 100, 1000, 8192, 65535, 65536, 70001})
+      expectSameSums(count, size, 1, random);
+  for (int64_t count : {2, 70, 513, 3000})
+    for (int64_t size : {5, 127, 128, 1000, 2111})
+      expectSameSums(size, count, 0, random);
 }
 
 /// dy masked by saved > 0 and the sums of its columns, of so many narrow rows

@@ -41,7 +41,7 @@ namespace {
 class PointwiseFusion {
 public:
   PointwiseFusion(func::FuncOp func, DeviceKind target)
-      : func(func), chooser(func, target),
+      : func(func), target(target), chooser(func, target),
         takesProducts(kernelsFor(target, patterns::ProductGraph).size() > 0) {}
 
   void run();
@@ -60,6 +60,7 @@ private:
   void remarkMissed(CallOp maker, CallOp reader, const std::string &why);
 
   func::FuncOp func;
+  const DeviceKind target;
   KernelChooser chooser;
   const bool takesProducts; ///< the target has a kernel that goes on with one
   llvm::DenseSet<Operation *> gone, made;
@@ -97,14 +98,13 @@ void PointwiseFusion::remarkMissed(CallOp maker, CallOp reader,
 }
 
 /// True if sums are worth being a part of a call that others wait for. What is
-/// small stays in a GPU's second cache, and a sum apart runs beside the
-/// products on another stream.
-static bool areLarge(const MergedCall &merged) {
-  constexpr uint64_t kLeastBytes = uint64_t(64) << 20;
+/// small stays in a cache, and a sum apart runs beside products on a stream.
+static bool areLarge(const MergedCall &merged, DeviceKind target) {
+  const uint64_t leastMiB = target == DeviceKind::CPU ? 1 : 64;
   uint64_t bytes = 0;
   for (Value value : llvm::concat<const Value>(merged.operands, merged.results))
     bytes += bytesOf(value.getType());
-  return bytes > kLeastBytes;
+  return bytes > leastMiB << 20;
 }
 
 /// True if a product of 16 bits has a kernel that goes on with more of them,
@@ -164,7 +164,7 @@ CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader, std::string &whyNot) {
              chooser.passedOver(*typed);
     return {};
   }
-  if (hasSumsAmongOthers(merged) && !areLarge(merged)) {
+  if (hasSumsAmongOthers(merged) && !areLarge(merged, target)) {
     whyNot = "sums of few bytes are faster apart from what others read";
     return {};
   }

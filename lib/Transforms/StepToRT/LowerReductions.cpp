@@ -139,6 +139,22 @@ struct LowerExtremumBwd : OpRewritePattern<ExtremumBwdOp> {
     return success();
   }
 };
+/// The mean of everything is that over all dimensions up to the last: a sum, which
+/// may be a part of what makes x. A scalar has none, and that of 16 bits is f32.
+struct LowerMean : OpRewritePattern<MeanOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MeanOp op,
+                                PatternRewriter &rewriter) const override {
+    const auto type = cast<RankedTensorType>(op.getX().getType());
+    const int64_t rank = type.getRank();
+    if (rank == 0 || type.getElementType() != getElementTypeOrSelf(op.getType()))
+      return failure();
+    rewriter.replaceOp(op, makeCall(rewriter, op.getLoc(), OpKind::ReduceMean,
+                                    ReduceMeanAttrs{rank - 1}, op.getType(),
+                                    {op.getX()}, vidsOf(op)));
+    return success();
+  }
+};
 } // namespace
 
 void aicf::populateReductionPatterns(RewritePatternSet &patterns) {
@@ -149,4 +165,6 @@ void aicf::populateReductionPatterns(RewritePatternSet &patterns) {
            LowerReduction<ReduceMaxOp, OpKind::ReduceMax, ReduceMaxAttrs>,
            LowerReduction<ReduceMinOp, OpKind::ReduceMin, ReduceMinAttrs>>(
           patterns.getContext());
+  // Before the one that lowers an op to its own primitive.
+  patterns.add<LowerMean>(patterns.getContext(), /*benefit=*/2);
 }

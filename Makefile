@@ -8,7 +8,7 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build setup fuzz fuzz-programs fuzz-torch test-torch test-view mutants build-mutants goldens update-goldens wheel \
+.PHONY: train test build setup fuzz fuzz-programs fuzz-torch test-torch test-jax test-view mutants build-mutants goldens update-goldens wheel \
         fuzz-bindings soak bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
@@ -78,6 +78,19 @@ test-torch: build
 	  AICF_BINARY_DIR=$(abspath $(BUILD)) PYTHONPATH=$(abspath $(BUILD))/python \
 	  $(CURDIR)/.deps/torch/bin/python3 -m pytest -W ignore -n $(JOBS) -p no:cacheprovider \
 	  $(TORCH_TESTS) .
+
+# The import of JAX's steps beside JAX itself, with optax, flax and equinox, which .deps/jax
+# gets the first time (500 MB). Further arguments of pytest: JAX_TESTS="-k transformer".
+JAX_TESTS ?=
+test-jax: build
+	@test -f .deps/jax/made || { /usr/bin/python3 -m venv .deps/jax && \
+	  .deps/jax/bin/python3 -m pip install -q --disable-pip-version-check jax==0.10.2 \
+	    optax flax equinox numpy pytest pytest-xdist safetensors tqdm && \
+	  touch .deps/jax/made; }
+	cd test/jax && PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 AICF_SOURCE_DIR=$(CURDIR) \
+	  AICF_BINARY_DIR=$(abspath $(BUILD)) PYTHONPATH=$(abspath $(BUILD))/python \
+	  $(CURDIR)/.deps/jax/bin/python3 -m pytest -W ignore -n $(JOBS) -p no:cacheprovider \
+	  $(JAX_TESTS) .
 
 # The page of aicf-plan view in headless Chromium. The machine must have Debian's
 # chromium and chromium-driver; SCREENSHOTS names a folder for pictures of it.

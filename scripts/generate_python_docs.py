@@ -2,7 +2,7 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes docs/PythonAPI.md from the package's docstrings, and docs/TorchOps.md from
-aicf.torch's table; --check compares.
+the tables of aicf.torch and aicf.jax; --check compares.
 
     PYTHONPATH=build/python generate_python_docs.py --source ROOT [--check]
 """
@@ -14,7 +14,7 @@ import pathlib
 import sys
 
 #: In the order in which users meet them.
-MODULES = ["aicf.compiled", "aicf.training", "aicf.torch", "aicf.nn", "aicf.losses",
+MODULES = ["aicf.compiled", "aicf.training", "aicf.torch", "aicf.jax", "aicf.nn", "aicf.losses",
            "aicf.optim", "aicf.data", "aicf.callbacks", "aicf.program", "aicf.functional",
            "aicf.errors", "aicf.ops", "aicf.seeds"]
 #: The module behind which CLASSES stand.
@@ -169,12 +169,35 @@ def torch_page():
     return TORCH_TOP + "\n".join(lines) + "\n"
 
 
+JAX_TOP = """<!-- Generated from aicf.jax's table: `cmake --build build --target update-docs`. -->
+
+# JAX's operations
+
+`aicf.jax.compile_step` imports a function whose primitives are in this table, under the names
+that a jaxpr shows. `jit`, `custom_jvp_call`, `custom_vjp_call`, `checkpoint` and a `cond` on a constant are
+inlined, and a `scan` of known length is unrolled. What is left is one error, which lists every
+primitive with the line in Python.
+
+| primitive | limits |
+|---|---|
+"""
+
+
+def jax_page():
+    for family in ("elementwise", "shapes", "lookups"):
+        importlib.import_module("aicf.jax._%s" % family)
+    table = importlib.import_module("aicf.jax._table").TABLE
+    return JAX_TOP + "".join("| `%s` | %s |\n" % (name, row.limits)
+                             for name, row in sorted(table.items()))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--check", action="store_true")
     flags = parser.parse_args()
-    for name, text in (("PythonAPI.md", page()), ("TorchOps.md", torch_page())):
+    for name, text in (("PythonAPI.md", page()), ("TorchOps.md", torch_page()),
+                       ("JAXOperations.md", jax_page())):
         path = flags.source / "docs" / name
         if not flags.check:
             path.write_text(text)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from ._tensor import Tensor
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
-_OWN = (_PACKAGE, os.path.join(_PACKAGE, "torch"))  # the examples are a user's
+#: The examples are a user's.
+_OWN = (_PACKAGE, os.path.join(_PACKAGE, "torch"), os.path.join(_PACKAGE, "jax"))
 
 
 def user_line() -> tuple[str, int]:

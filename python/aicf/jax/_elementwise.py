@@ -1,0 +1,191 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rows of the table: functions of elements, comparisons, choices and casts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._pointwise import (broadcast_all, clamp, compare, divide, maximum, minimum, multiply,
+                          power, subtract, where)
+from .._pointwise import add as sum_of
+from .._tensor import Tensor
+from ._table import Call, Unsupported, is_constant, primitive, uniform
+
+
+def _two(function: Callable[[Any, Any], Tensor]) -> Callable[..., Tensor]:
+    """A function of two operands in the type of the result."""
+    def row(call: Call, a: Any, b: Any) -> Tensor:
+        a, b = call.operand(a), call.operand(b)
+        if not isinstance(a, Tensor) and not isinstance(b, Tensor):
+            b = call.tensor(np.asarray(b))
+        return function(a, b)
+    return row
+
+
+primitive("add", "add_any")(_two(sum_of))
+primitive("sub")(_two(subtract))
+primitive("mul")(_two(multiply))
+primitive("min")(_two(minimum))
+
+
+@primitive("max")
+def _max(call: Call, a: Any, b: Any) -> Tensor:
+    for number, other in ((uniform(a), b), (uniform(b), a)):
+        if number == -math.inf:
+            return call.tensor(other)
+        if number == 0 and call.is_float:
+            return call.tensor(other).relu()
+    return _two(maximum)(call, a, b)
+
+
+@primitive("div", limits="quotients are of floats")
+def _div(call: Call, a: Any, b: Any) -> Tensor:
+    if not call.is_float:
+        raise Unsupported("divides integers")
+    if uniform(b) == 0:
+        b = call.tensor(b)
+    return _two(divide)(call, a, b)
+
+
+@primitive("rem", limits="of floats")
+def _rem(call: Call, a: Any, b: Any) -> Tensor:
+    if not call.is_float:
+        raise Unsupported("divides integers")
+    quotient = _div(call, a, b)
+    whole = where(quotient < 0, quotient.ceil(), quotient.floor())
+    rest: Tensor = call.tensor(a) - whole * call.operand(b)
+    return rest
+
+
+@primitive("pow", limits="of floats")
+def _pow(call: Call, base: Any, exponent: Any) -> Tensor:
+    number = uniform(exponent)
+    if number is not None and math.isfinite(number):
+        whole = isinstance(number, float) and number == int(number) and abs(number) < 2 ** 31
+        return power(call.tensor(base), int(number) if whole else number)
+    if not is_constant(exponent) and exponent.dtype != call.dtype:
+        exponent = exponent.astype(call.dtype)
+    return _two(power)(call, base, exponent)
+
+
+@primitive("integer_pow")
+def _integer_pow(call: Call, x: Any) -> Tensor:
+    exponent = int(call.params["y"])
+    if exponent < 0 and not call.is_float:
+        raise Unsupported("gives a fraction of integers")
+    tensor = call.tensor(x)
+    return power(tensor, exponent) if exponent else ops.fill_like(tensor, value=1.0)
+
+
+def _functions() -> None:
+    """Functions of one operand that have an op of their own."""
+    def row(function: Callable[[Any], Tensor]) -> Callable[..., Tensor]:
+        return lambda call, x: function(call.tensor(x))
+    for name in ("exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tanh",
+                 "floor", "ceil", "neg", "sign", "abs", "square", "stop_gradient"):
+        primitive(name)(row(getattr(ops, name)))
+    primitive("logistic")(row(ops.sigmoid))
+    primitive("tan")(row(lambda x: ops.sin(x) / ops.cos(x)))
+    primitive("exp2")(row(lambda x: power(2.0, x)))
+    primitive("cbrt")(row(lambda x: ops.sign(x) * power(ops.abs(x), 1 / 3)))
+    primitive("sinh")(row(lambda x: (ops.expm1(x) - ops.expm1(-x)) * 0.5))
+    primitive("cosh")(row(lambda x: (ops.exp(x) + ops.exp(-x)) * 0.5))
+
+
+_functions()
+
+
+@primitive("round")
+def _round(call: Call, x: Any) -> Tensor:
+    tensor = call.tensor(x)
+    if "EVEN" in str(call.params["rounding_method"]):
+        return ops.round(tensor)
+    return ops.sign(tensor) * (ops.abs(tensor) + 0.5).floor()
+
+
+@primitive("is_finite")
+def _is_finite(call: Call, x: Any) -> Tensor:
+    return call.tensor(x).abs() < math.inf
+
+
+@primitive("copy", "copy_p", "optimization_barrier", "reduce_precision", "pvary",
+           limits="makes no call")
+def _same(call: Call, *values: Any) -> Any:
+    if "mantissa_bits" in call.params:
+        raise Unsupported("rounds to bits that no element type has")
+    return list(values)
+
+
+@primitive("convert_element_type")
+def _convert(call: Call, x: Any) -> Tensor:
+    return call.tensor(x).astype(call.dtype)
+
+
+@primitive("clamp")
+def _clamp(call: Call, low: Any, x: Any, high: Any) -> Tensor:
+    return clamp(call.tensor(x), call.operand(low), call.operand(high))
+
+
+# Comparisons and logic
+
+def _comparisons() -> None:
+    mirrored = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+    def row(sign: str) -> Callable[..., Tensor]:
+        def compared(call: Call, a: Any, b: Any) -> Tensor:
+            if is_constant(a):
+                a, b, own = b, a, mirrored[sign]
+            else:
+                own = sign
+            other = uniform(b)
+            return compare(call.tensor(a), own, call.tensor(b) if other is None else other)
+        return compared
+    for name, sign in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"),
+                       ("ge", ">=")):
+        primitive(name)(row(sign))
+
+
+_comparisons()
+
+
+def _logic() -> None:
+    def row(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        def of_bool(call: Call, *operands: Any) -> Tensor:
+            if call.dtype != "i1":
+                raise Unsupported("of the bits of %s" % call.dtype)
+            return function(*broadcast_all([call.tensor(v) for v in operands]))
+        return of_bool
+    for name in ("and", "or", "xor", "not"):
+        primitive(name, limits="of bool")(row(getattr(ops, "logical_" + name)))
+
+
+_logic()
+
+
+@primitive("select_n")
+def _select_n(call: Call, which: Any, *cases: Any) -> Any:
+    """cases[which], element by element; false is 0."""
+    if is_constant(which) and uniform(which) is not None:
+        return cases[int(uniform(which))]
+    index = call.tensor(which)
+    chosen = cases[0]
+    for number, case in enumerate(cases[1:], 1):
+        is_it = index if index.dtype == "i1" else index == number
+        chosen = _chosen(call, is_it, case, chosen)
+    return call.tensor(chosen)
+
+
+def _chosen(call: Call, mask: Tensor, a: Any, b: Any) -> Tensor:
+    """`a` where the mask is true. A number is a field of the op."""
+    for value, other, inverted in ((a, b, False), (b, a, True)):
+        number = uniform(value)
+        if number is not None and not isinstance(number, bool) and number == number:
+            return call.tensor(other).masked_fill(~mask if inverted else mask, number) \
+                if call.dtype != "i1" else where(mask, call.tensor(a), call.tensor(b))
+    return where(mask, call.tensor(a), call.tensor(b))

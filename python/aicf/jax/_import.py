@@ -1,0 +1,250 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A jaxpr as ops of a trace.
+
+The equations are run once on traced tensors: the row of the table says what each is made
+of. What follows from constants alone, JAX computes. A jaxpr inside of an equation is
+inlined; a scan of known length is unrolled. Shapes and element types are compared with
+JAX's after every equation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from .. import _views
+from .._constants import constant
+from .._tracing import current_trace, trace_error
+from ..errors import ModuleImportError
+from . import _elementwise, _lookups, _shapes  # noqa: F401
+from ._raising import Raiser
+from ._shapes import part
+from ._table import NUMPY_TYPES, TABLE, Call, Notes, Unsupported, is_constant
+
+#: Types that a tensor has here, by the name of JAX's.
+DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
+          "int32": "i32", "int64": "i64", "bool": "i1"}
+
+#: By primitive, the parameter that has the jaxpr which the equation stands for.
+_INLINED = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr",
+            "core_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr",
+            "custom_vjp_call": "call_jaxpr", "custom_vjp_call_jaxpr": "fun_jaxpr",
+            "remat2": "jaxpr", "remat": "jaxpr", "checkpoint": "jaxpr"}
+
+_REASONS = {
+    "while": "its length depends on values",
+    "cond": "the branch depends on values",
+    "sort": "no kernel sorts",
+    "conv_general_dilated": "there are no convolutions yet",
+    "reduce_prod": "there are no products over a dimension",
+}
+_RANDOM = "draws of jax.random would be other numbers here: make them an argument"
+
+
+def dtype_of(dtype: Any) -> str | None:
+    """AICF's name of a type of JAX's, or None."""
+    return DTYPES.get(np.dtype(dtype).name if not hasattr(dtype, "_impl") else str(dtype))
+
+
+def reason_for(name: str) -> str:
+    """Why a primitive without a row is refused; "" where nobody knows it."""
+    if name.startswith(("random_", "threefry", "rng_")):
+        return _RANDOM
+    return _REASONS.get(name, "")
+
+
+def line_of(equation: Any) -> tuple[str, int] | None:
+    """The user's file and line, or None if JAX does not say."""
+    try:  # it is not of JAX's public interface
+        from jax._src.source_info_util import user_frame
+        frame = user_frame(equation.source_info.traceback)
+    except Exception:
+        return None
+    return (frame.file_name, int(frame.start_line)) if frame else None
+
+
+class Importer:
+    """Runs jaxprs in the current trace.
+
+    Args:
+        max_unroll: the longest scan.
+        place: file and line of the function, for equations of which JAX says none.
+    """
+
+    def __init__(self, max_unroll: int, place: tuple[str, int]) -> None:
+        self.max_unroll = max_unroll
+        self.places = [place]
+        self.refused: dict[str, list[Any]] = {}  # text: how often, the first line
+        self.notes = Notes()
+        self.raiser = Raiser(self.notes)
+
+    def run(self, closed: Any, inputs: Sequence[Any]) -> list[Any]:
+        """Returns the results: tensors, or arrays of NumPy for constants. Raises
+        ModuleImportError with all that cannot be said."""
+        results = self._jaxpr(closed.jaxpr, closed.consts, inputs)
+        self.check()
+        return results
+
+    def check(self) -> None:
+        if self.refused:
+            texts = ["%s (%d times, first at %s:%d)" % (text, count, *line)
+                     for text, (count, line) in self.refused.items()]
+            first = next(iter(self.refused.values()))[1]
+            raise ModuleImportError(
+                "the step has %d kinds of operations that cannot be imported: %s"
+                % (len(texts), "; ".join(texts)), *first)
+
+    # Equations
+
+    def _jaxpr(self, jaxpr: Any, constants: Sequence[Any], inputs: Sequence[Any]
+               ) -> list[Any]:
+        env: dict[Any, Any] = {}
+
+        def read(atom: Any) -> Any:
+            if isinstance(atom, jax.extend.core.Literal):
+                return np.asarray(atom.val, atom.aval.dtype)
+            return env[atom]
+        for var, value in zip(jaxpr.constvars, constants):
+            env[var] = np.asarray(value)
+        env.update(zip(jaxpr.invars, inputs))
+        trace = current_trace("an imported step")
+        for equation in jaxpr.eqns:
+            operands = [read(atom) for atom in equation.invars]
+            self.places.append(line_of(equation) or self.places[-1])
+            with trace.at(*self.places[-1]):
+                results = self._equation(equation, operands)
+            self.places.pop()
+            env.update(zip(equation.outvars, results))
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def _equation(self, equation: Any, operands: list[Any]) -> list[Any]:
+        name = equation.primitive.name
+        if name in _INLINED and _INLINED[name] in equation.params:
+            inner = equation.params[_INLINED[name]]
+            return self._jaxpr(getattr(inner, "jaxpr", inner),
+                               getattr(inner, "consts", ()), operands)
+        try:
+            if any(value is _NOTHING for value in operands):
+                return [_stand_in(var.aval) for var in equation.outvars]
+            if name == "scan":
+                return self._scan(equation.params, operands)
+            if name == "cond" and is_constant(operands[0]):
+                branch = equation.params["branches"][int(operands[0])]
+                return self._jaxpr(branch.jaxpr, branch.consts, operands[1:])
+            if all(is_constant(v) or isinstance(v, Opaque) for v in operands) \
+                    and (operands or name == "iota"):
+                return _computed(equation, operands)
+            if any(isinstance(v, Opaque) for v in operands):
+                raise Unsupported(_RANDOM)
+            if name not in TABLE:
+                raise Unsupported(reason_for(name) or "nobody has told AICF what it is")
+            return self._row(equation, operands)
+        except Unsupported as error:
+            text = "%s: %s" % (name, error)
+            if text not in self.refused:
+                self.refused[text] = [0, self.places[-1]]
+            self.refused[text][0] += 1
+            return [_stand_in(var.aval) for var in equation.outvars]
+
+    def _row(self, equation: Any, operands: list[Any]) -> list[Any]:
+        aval = equation.outvars[0].aval
+        dtype = dtype_of(aval.dtype)
+        if dtype is None:
+            raise Unsupported("gives %s" % aval.dtype)
+        if any(is_constant(v) and dtype_of(v.dtype) is None for v in operands):
+            raise Unsupported("of a type that no tensor has")
+        call = Call(equation.params, tuple(aval.shape), dtype, self.notes)
+        name = equation.primitive.name
+        made = TABLE[name].function(call, *operands)
+        results = made if isinstance(made, list) else [
+            self.raiser.see(name, call, operands, made)]
+        return [self._checked(result, var, equation)
+                for result, var in zip(results, equation.outvars)]
+
+    @staticmethod
+    def _checked(result: Any, var: Any, equation: Any) -> Any:
+        """Of the type that JAX's has. Raises TraceError for another shape."""
+        shape, dtype = tuple(var.aval.shape), dtype_of(var.aval.dtype)
+        if tuple(result.shape) != shape:
+            trace_error("%s gives %s here, and the shape %s in JAX: please report it"
+                        % (equation.primitive.name, result, shape))
+        if is_constant(result) or dtype is None or result.dtype == dtype:
+            return result
+        return result.astype(dtype)
+
+    def _scan(self, params: Any, operands: list[Any]) -> list[Any]:
+        length, num_consts = int(params["length"]), int(params["num_consts"])
+        if length > self.max_unroll:
+            raise Unsupported("a scan of %d steps would be unrolled, and max_unroll is %d"
+                              % (length, self.max_unroll))
+        body, end = params["jaxpr"], num_consts + int(params["num_carry"])
+        carry, columns = operands[num_consts:end], operands[end:]
+        made: list[list[Any]] = []
+        order = range(length - 1, -1, -1) if params["reverse"] else range(length)
+        for i in order:
+            rows = [_row_of(column, i) for column in columns]
+            results = self._jaxpr(body.jaxpr, body.consts,
+                                  [*operands[:num_consts], *carry, *rows])
+            carry = results[:len(carry)]
+            made.append(results[len(carry):])
+        if params["reverse"]:
+            made.reverse()
+        return [*carry, *(_stacked(list(values)) for values in zip(*made))]
+
+
+def _row_of(column: Any, i: int) -> Any:
+    if column is _NOTHING:
+        return column
+    if is_constant(column):
+        return column[i]
+    if isinstance(column, Opaque):
+        return Opaque(column.value[i])
+    return part(column, 0, i, i + 1).reshape(column.shape[1:])
+
+
+def _stacked(values: list[Any]) -> Any:
+    if any(value is _NOTHING for value in values):
+        return _NOTHING
+    if all(map(is_constant, values)):
+        return np.stack(values)
+    return _views.stack([constant(v) if is_constant(v) else v for v in values])
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """A constant that only JAX can compute with: a key of jax.random."""
+
+    value: Any
+
+
+#: Stands for a result of a type that no tensor has here.
+_NOTHING = object()
+
+
+def _stand_in(aval: Any) -> Any:
+    """Zeros in the place of a result, so that later equations are looked at."""
+    dtype = dtype_of(aval.dtype) if hasattr(aval, "dtype") else None
+    if dtype is None:
+        return _NOTHING
+    zero = np.zeros((), NUMPY_TYPES[dtype])
+    return constant(np.broadcast_to(zero, tuple(aval.shape))).astype(dtype)
+
+
+def _computed(equation: Any, operands: list[Any]) -> list[Any]:
+    """What JAX makes of constants."""
+    if equation.primitive.name == "broadcast_in_dim":  # without writing it out
+        sizes = [1] * len(equation.params["shape"])
+        for dim, size in zip(equation.params["broadcast_dimensions"], operands[0].shape):
+            sizes[int(dim)] = size
+        return [np.broadcast_to(operands[0].reshape(sizes), equation.params["shape"])]
+    with jax.ensure_compile_time_eval():
+        made = equation.primitive.bind(
+            *(v.value if isinstance(v, Opaque) else v for v in operands), **equation.params)
+    results = made if equation.primitive.multiple_results else [made]
+    return [Opaque(r) if jax.dtypes.issubdtype(r.dtype, jax.dtypes.extended)
+            else np.asarray(r) for r in results]

@@ -1,0 +1,204 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A JAX function as a function of ours, and its donated leaves as buffers of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from .. import nn, ops
+from .._constants import constant
+from .._signature import Spec
+from .._tracing import location_of
+from ..errors import InvalidArgumentError
+from ._import import Importer, dtype_of
+from ._table import is_constant
+from ._trees import Tree, argument_names, check_types, find_donated, tree_of
+
+NewState = Callable[[Any], Sequence[Any]]
+
+
+class ImportedModel(nn.Module):
+    """The donated leaves, by their names."""
+
+    def __init__(self, owners: Mapping[str, Any]) -> None:
+        self.owners = dict(owners)
+
+    def _members(self) -> Any:
+        yield from self.owners.items()
+
+
+def _abstract(leaf: Any) -> Any:
+    """Shape and type of a leaf, as JAX traces it."""
+    return jax.eval_shape(lambda x: x, leaf)
+
+
+class Imported:
+    """A pure function with its example arguments, to be traced.
+
+    Attributes:
+        arguments: all of them, as trees.
+        donated: numbers of the donated ones, in the order that the user gave.
+        model: what holds the donated leaves.
+        inputs: names of the leaves that a call gives, and their specs.
+        results: the structure of what the function returns.
+        outputs: names of the leaves that a call returns.
+        state_of: by the number of a leaf of the result, the donated leaf that it becomes.
+        computes_in_16_bits: whether a value in between is bf16 or f16.
+        draws: whether there are draws of constant keys.
+    """
+
+    def __init__(self, function: Callable[..., Any], arguments: Sequence[Any],
+                 donated: Sequence[int], new_state: NewState | None,
+                 max_unroll: int) -> None:
+        self.function, self.new_state, self.max_unroll = function, new_state, max_unroll
+        self.donated = list(donated)
+        names = argument_names(function, len(arguments))
+        self.arguments = [tree_of(n, a) for n, a in zip(names, arguments)]
+        self.abstract = [[_abstract(leaf) for leaf in tree.leaves] for tree in self.arguments]
+        self._check_leaves()
+        self.owners = {name: self._owner(leaf) for i in self.donated
+                       for name, leaf in zip(self.arguments[i].names,
+                                             self.arguments[i].leaves)}
+        self.model = ImportedModel(self.owners)
+        self.inputs = {name: Spec(tuple(leaf.shape), str(dtype_of(leaf.dtype)))
+                       for i, tree in enumerate(self.arguments) if i not in self.donated
+                       for name, leaf in zip(tree.names, self.abstract[i])}
+        self.results: Any = None
+        self.outputs: list[str] = []
+        self.state_of: dict[int, str] = {}
+        self.computes_in_16_bits = self.draws = False
+        self._is_returned: list[bool] = []
+
+    def _check_leaves(self) -> None:
+        for tree, leaves in zip(self.arguments, self.abstract):
+            for name, leaf in zip(tree.names, leaves):
+                if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.extended):
+                    raise InvalidArgumentError(
+                        "%s is a key of jax.random: draws would be other numbers here, so "
+                        "make what is drawn an argument" % name)
+                if dtype_of(leaf.dtype) is None:
+                    raise InvalidArgumentError(
+                        "%s is %s, which no tensor has: convert it to int32 or float32 "
+                        "before the step" % (name, leaf.dtype))
+                if 0 in leaf.shape:
+                    raise InvalidArgumentError("%s has no elements: its shape is %s"
+                                               % (name, tuple(leaf.shape)))
+
+    @staticmethod
+    def _owner(leaf: Any) -> nn.Buffer:
+        aval = _abstract(leaf)
+        value = leaf if hasattr(leaf, "__dlpack__") else np.asarray(leaf, aval.dtype)
+        return nn.Buffer(tuple(aval.shape), str(dtype_of(aval.dtype)), init=value)
+
+    # Tracing
+
+    def _jaxpr(self, specs: Mapping[str, tuple[tuple[int, ...], str]]) -> Any:
+        """The closed jaxpr for inputs of these shapes, and the result's shapes."""
+        arguments = []
+        for i, tree in enumerate(self.arguments):
+            leaves = [leaf if i in self.donated else
+                      jax.ShapeDtypeStruct(specs[name][0], leaf.dtype)
+                      for name, leaf in zip(tree.names, self.abstract[i])]
+            arguments.append(jax.tree_util.tree_unflatten(tree.structure, leaves))
+        closed, shapes = jax.make_jaxpr(self.function, return_shape=True)(*arguments)
+        return _without_dead(closed), shapes
+
+    def _places(self, result: Tree, shapes: Any) -> list[tuple[str, int]]:
+        """The leaf of the result that each donated leaf becomes."""
+        donated = [self.arguments[i] for i in self.donated]
+        donated = [Tree(t.name, t.structure, t.names, self.abstract[i])
+                   for t, i in zip(donated, self.donated) if t.names]
+        if self.new_state is None:
+            first = find_donated(donated, result)
+            numbers = [list(range(at, at + len(t.names))) for t, at in zip(donated, first)]
+        else:
+            numbers = self._chosen(result, shapes, donated)
+        for tree, own in zip(donated, numbers):
+            check_types(tree, [result.leaves[n] for n in own])
+        return [(name, n) for tree, own in zip(donated, numbers)
+                for name, n in zip(tree.names, own)]
+
+    def _chosen(self, result: Tree, shapes: Any, donated: list[Tree]) -> list[list[int]]:
+        assert self.new_state is not None
+        numbered = jax.tree_util.tree_unflatten(result.structure, range(len(result.leaves)))
+        trees = list(self.new_state(numbered))
+        if len(trees) != len(donated):
+            raise InvalidArgumentError("new_state gives %d trees, and %d arguments are donated"
+                                       % (len(trees), len(donated)))
+        for tree, old in zip(trees, donated):
+            if jax.tree_util.tree_structure(tree) != old.structure:
+                raise InvalidArgumentError("new_state gives another structure for %r than it "
+                                           "has" % old.name)
+        return [jax.tree_util.tree_leaves(tree) for tree in trees]
+
+    def trace(self, **inputs: Any) -> dict[str, Any]:
+        """What aicf.compile traces: the leaves that a call returns, by name."""
+        closed, shapes = self._jaxpr({n: (t.shape, t.dtype) for n, t in inputs.items()})
+        result = tree_of("result", shapes)
+        places = self._places(result, shapes)
+        values = [self.owners[name] if name in self.owners else inputs[name]
+                  for tree in self.arguments for name in tree.names]
+        tensors = [v._tensor() for v in values]
+        made = Importer(self.max_unroll, location_of(self.function)).run(closed, tensors)
+        for name, number in places:
+            if made[number] is not self.owners[name]._tensor():
+                self.owners[name].update(_tensor(made[number]))
+        taken = {number for _, number in places}
+        given = {id(t) for t in tensors}
+        self.results = result.structure
+        self.state_of = {number: name for name, number in places}
+        text = str(closed.jaxpr)
+        self.computes_in_16_bits = "bf16[" in text or "f16[" in text
+        self.draws = "random_bits" in text
+        self._is_returned = [i not in taken for i in range(len(made))]
+        outputs = {name: ops.copy(_tensor(value)) if id(value) in given else _tensor(value)
+                   for i, (name, value) in enumerate(zip(result.names, made))
+                   if i not in taken}
+        self.outputs = list(outputs)
+        if not outputs:
+            raise InvalidArgumentError("the function returns nothing but the donated trees: "
+                                       "let it return its loss, too")
+        return outputs
+
+    def returned(self, values: Sequence[Any]) -> Any:
+        """The function's result, with None in the place of the donated trees' leaves."""
+        own = iter(values)
+        leaves = [next(own) if is_returned else None for is_returned in self._is_returned]
+        return _pruned(jax.tree_util.tree_unflatten(self.results, leaves),
+                       self.results, self._is_returned)
+
+
+def _pruned(tree: Any, structure: Any, is_returned: Sequence[bool]) -> Any:
+    """A tuple without the parts that stay in the step; of one part, that part."""
+    if type(tree) not in (tuple, list, dict):
+        return tree
+    counts = [child.num_leaves for child in structure.children()]
+    keys = list(sorted(tree) if isinstance(tree, dict) else range(len(tree)))
+    first, kept = 0, []
+    for key, count, child in zip(keys, counts, structure.children()):
+        own = is_returned[first:first + count]
+        if any(own) or not count:
+            kept.append((key, _pruned(tree[key], child, own)))
+        first += count
+    if len(kept) == len(keys):
+        return tree
+    if isinstance(tree, dict):
+        return dict(kept)
+    return kept[0][1] if len(kept) == 1 else type(tree)(value for _, value in kept)
+
+
+def _tensor(value: Any) -> Any:
+    return constant(np.ascontiguousarray(value)) if is_constant(value) else value
+
+
+def _without_dead(closed: Any) -> Any:
+    """Without equations that no result needs, such as parts of a derivative."""
+    from jax.interpreters import partial_eval
+    jaxpr, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars),
+                                      instantiate=True)
+    return jax.extend.core.ClosedJaxpr(jaxpr, closed.consts)

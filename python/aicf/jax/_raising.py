@@ -1,0 +1,270 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Softmax and cross-entropy, found in the primitives that JAX takes them apart into.
+
+Each result that is a part of them is noted with what it means. The equation that completes
+one gets the op that has a kernel; what was emitted on the way is dead then, and the
+compiler drops it. With x of [.., C], along the last dimension:
+
+    most       max(x), also where it is 0 unless finite
+    shifted    x - most               power    exp(shifted)
+    total      sum(power)             log      log(total)
+    lse        log + most             over     dy / total
+    log_softmax                       shifted - log
+    scaled     c softmax(x)           picked   x[label]
+    unpicked   c at the label, else 0
+    losses     lse - picked, or log_softmax[label], which is its negative
+    summed     sum(losses)            negated  the value whose negative it is
+
+The mean of the losses is softmax_cross_entropy, and scaled + unpicked, of c and -c, its
+gradient. What is not recognised stays as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import ops
+from .._pointwise import FLOATS, broadcast
+from ._table import Call, Notes, is_constant, uniform
+
+#: No label is this number: a negative one has been counted from the end.
+NO_LABEL = -2 ** 31
+
+#: Notes that a reduced value keeps when it is reshaped or repeated along its rows.
+_ALONG_ROWS = ("most", "total", "log", "over", "picked", "losses")
+
+
+class Raiser:
+    """Looks at each equation behind its row.
+
+    Attributes:
+        found: the ops that were raised, by name: how many.
+    """
+
+    def __init__(self, notes: Notes) -> None:
+        self.notes = notes
+        self.found: dict[str, int] = {}
+        self._softmax: dict[int, Any] = {}
+        self._rules: dict[str, Callable[..., Any]] = {
+            "reduce_max": self._reduce_max, "reduce_sum": self._reduce_sum,
+            "max": self._same, "abs": self._same, "stop_gradient": self._same,
+            "reshape": self._reshaped, "broadcast_in_dim": self._reshaped,
+            "squeeze": self._reshaped, "is_finite": self._is_finite,
+            "select_n": self._select_n, "sub": self._sub, "exp": self._exp,
+            "log": self._log, "add": self._add, "add_any": self._add_any,
+            "div": self._div, "mul": self._mul, "neg": self._neg, "ge": self._ge,
+            "gather": self._gather, "scatter-add": self._scatter_add}
+
+    def see(self, name: str, call: Call, operands: Sequence[Any], made: Any) -> Any:
+        """Returns the result of an equation: `made`, or what is better."""
+        if name not in self._rules:
+            return made
+        better = self._rules[name](call, made, *operands)
+        return made if better is None else better
+
+    # What is known
+
+    def _of(self, kind: str, value: Any) -> Any:
+        return None if is_constant(value) else self.notes.of(kind, value)
+
+    def _note(self, kind: str, tensor: Any, note: Any) -> None:
+        if not is_constant(tensor):
+            self.notes.add(kind, tensor, note)
+
+    def _count(self, name: str) -> None:
+        self.found[name] = self.found.get(name, 0) + 1
+
+    def _softmax_of(self, x: Any) -> Any:
+        if id(x) not in self._softmax:
+            self._softmax[id(x)] = ops.softmax(x)
+            self._count("softmax")
+        return self._softmax[id(x)]
+
+    @staticmethod
+    def _is_last(call: Call, x: Any) -> bool:
+        return [int(a) for a in call.params["axes"]] == [len(x.shape) - 1]
+
+    # Rules
+
+    def _reduce_max(self, call: Call, made: Any, x: Any) -> None:
+        if x.dtype in FLOATS and self._is_last(call, x):
+            self._note("most", made, x)
+
+    def _same(self, call: Call, made: Any, *operands: Any) -> None:
+        """max(-inf, m), stop_gradient(m), abs(total)."""
+        for value in operands:
+            for kind in ("most", "total"):
+                note = self._of(kind, value)
+                if note is not None and (len(operands) == 1 or made is value):
+                    self._note(kind, made, note)
+
+    def _reshaped(self, call: Call, made: Any, value: Any) -> None:
+        """[..] to [.., 1] or [.., C], in order, and back."""
+        dims = [int(d) for d in call.params.get("broadcast_dimensions",
+                                                range(len(value.shape)))]
+        for kind in _ALONG_ROWS:
+            note = self._of(kind, value)
+            if note is None:
+                continue
+            x = note[0] if isinstance(note, tuple) else note
+            rows = tuple(x.shape[:-1])
+            if tuple(value.shape) in (rows, (*rows, 1)) \
+                    and tuple(made.shape) in (rows, (*rows, 1), tuple(x.shape)) \
+                    and dims == list(range(len(value.shape))):
+                self._note(kind, made, note)
+
+    def _is_finite(self, call: Call, made: Any, value: Any) -> None:
+        if self._of("most", value) is not None:
+            self._note("finite", made, value)
+
+    def _select_n(self, call: Call, made: Any, which: Any, *cases: Any) -> Any:
+        if len(cases) == 2 and self._of("finite", which) is cases[1] \
+                and not is_constant(cases[1]) and uniform(cases[0]) == 0:
+            self._note("most", made, self._of("most", cases[1]))
+        return None
+
+    def _sub(self, call: Call, made: Any, a: Any, b: Any) -> Any:
+        if self._of("most", b) is a and not is_constant(a):
+            self._note("shifted", made, a)
+        x = self._of("shifted", a)
+        if x is not None and self._of("log", b) is x:
+            better = ops.log_softmax(x)
+            self._count("log_softmax")
+            self._note("log_softmax", better, x)
+            return better
+        x, picked = self._of("lse", a), self._of("picked", b)
+        if x is not None and picked is not None and picked[0] is x:
+            self._note("losses", made, (x, picked[2], 1))
+        return None
+
+    def _exp(self, call: Call, made: Any, value: Any) -> None:
+        if self._of("shifted", value) is not None:
+            self._note("power", made, self._of("shifted", value))
+
+    def _log(self, call: Call, made: Any, value: Any) -> None:
+        if self._of("total", value) is not None:
+            self._note("log", made, self._of("total", value))
+
+    def _add(self, call: Call, made: Any, a: Any, b: Any) -> None:
+        for log, most in ((a, b), (b, a)):
+            x = self._of("log", log)
+            if x is not None and self._of("most", most) is x:
+                self._note("lse", made, x)
+
+    def _reduce_sum(self, call: Call, made: Any, value: Any) -> Any:
+        if is_constant(value):
+            return None
+        if all(value.shape[int(a)] == 1 for a in call.params["axes"]):
+            return self._reshaped(call, made, value)
+        if self._is_last(call, value):
+            if self._of("power", value) is not None:
+                self._note("total", made, self._of("power", value))
+            unpicked = self._of("unpicked", value)
+            if unpicked is not None:  # one element of each row
+                return call.constant(unpicked[0])
+        losses = self._of("losses", value)
+        if losses is not None and not call.shape:
+            self._note("summed", made, losses)
+        return None
+
+    def _ge(self, call: Call, made: Any, a: Any, b: Any) -> Any:
+        """A sum of powers is not below 0."""
+        return call.constant(True) if self._of("total", a) is not None \
+            and uniform(b) == 0 else None
+
+    def _div(self, call: Call, made: Any, a: Any, b: Any) -> Any:
+        x = self._of("total", b)
+        if x is not None:
+            if self._of("power", a) is x:
+                return self._softmax_of(x)
+            self._note("over", made, (x, a))
+        losses, count = self._of("summed", a), uniform(b)
+        if losses is not None and count == losses[0].size // losses[0].shape[-1]:
+            return self._mean_loss(losses)
+        return None
+
+    def _mul(self, call: Call, made: Any, a: Any, b: Any) -> Any:
+        for over, power in ((a, b), (b, a)):
+            x, note = self._of("power", power), self._of("over", over)
+            if x is not None and note is not None and note[0] is x:
+                return self._scaled(call, x, note[1])
+            losses, factor = self._of("summed", power), uniform(over)
+            if losses is not None and factor is not None:
+                rows = losses[0].size // losses[0].shape[-1]
+                if abs(factor * rows - 1) < 1e-6:
+                    return self._mean_loss(losses)
+        return None
+
+    def _scaled(self, call: Call, x: Any, dy: Any) -> Any:
+        softmax, number = self._softmax_of(x), uniform(dy)
+        if number is not None and math.isfinite(number):
+            better = softmax * number
+            self._note("scaled", better, (number, x))
+            return better
+        rows = call.tensor(dy).reshape([*x.shape[:-1], 1])
+        return softmax * broadcast(rows, x.shape)
+
+    def _neg(self, call: Call, made: Any, value: Any) -> Any:
+        for kind in ("losses", "summed"):
+            losses = self._of(kind, value)
+            if losses is not None:
+                self._note(kind, made, (*losses[:2], -losses[2]))
+        unpicked = self._of("unpicked", value)
+        if unpicked is not None:
+            self._note("unpicked", made, (-unpicked[0], unpicked[1]))
+        return self._of("negated", value)
+
+    def _add_any(self, call: Call, made: Any, a: Any, b: Any) -> Any:
+        for scaled, unpicked in ((a, b), (b, a)):
+            if uniform(scaled) == 0:
+                return call.tensor(unpicked)
+            own, other = self._of("scaled", scaled), self._of("unpicked", unpicked)
+            if own is not None and other is not None and own[0] == -other[0]:
+                return self._gradient(own[0], own[1], other[1])
+        return None
+
+    def _gather(self, call: Call, made: Any, x: Any, indices: Any) -> None:
+        if is_constant(x) or is_constant(indices):
+            self._reshaped_box(call, made, x, indices)
+        elif tuple(made.shape) in (tuple(x.shape[:-1]), (*x.shape[:-1], 1)):
+            labels = self.notes.of("labels", made)
+            if labels is not None:
+                self._note("picked", made, (x, indices, labels))
+                logits = self._of("log_softmax", x)
+                if logits is not None:
+                    self._note("losses", made, (logits, labels, -1))
+
+    def _reshaped_box(self, call: Call, made: Any, x: Any, indices: Any) -> None:
+        """x[..., 0] of the one element of each row."""
+        for kind in ("picked", "losses"):
+            note = self._of(kind, x)
+            if note is not None and tuple(made.shape) == tuple(note[0].shape[:-1]):
+                self._note(kind, made, note)
+
+    def _scatter_add(self, call: Call, made: Any, x: Any, indices: Any, updates: Any) -> None:
+        number = uniform(updates)
+        labels = None if is_constant(made) else self.notes.of("labels", made)
+        if number is not None and uniform(x) == 0 and labels is not None:
+            self._note("unpicked", made, (number, labels))
+
+    # What has a kernel
+
+    def _mean_loss(self, losses: tuple[Any, ...]) -> Any:
+        x, labels, sign = losses
+        self._count("softmax_cross_entropy")
+        loss = ops.softmax_cross_entropy(x, labels, ignore_index=NO_LABEL)
+        if sign > 0:
+            return loss
+        made = -loss
+        self._note("negated", made, loss)
+        return made
+
+    def _gradient(self, number: float, x: Any, labels: Any) -> Any:
+        """number * (softmax(x) - one-hot)."""
+        rows = x.size // x.shape[-1]
+        self._count("softmax_cross_entropy_grad")
+        made = ops.softmax_cross_entropy_grad(x, labels, ignore_index=NO_LABEL)
+        return made if abs(number * rows - 1) < 1e-6 else made * (number * rows)

@@ -1,0 +1,287 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rows of the table: views, products and reductions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _views, ops
+from .. import functional as F
+from .._pointwise import broadcast
+from .._tensor import Tensor
+from ._table import NUMPY_TYPES, Call, Unsupported, is_constant, primitive, uniform
+
+
+# Views
+
+@primitive("reshape", "squeeze", "expand_dims")
+def _reshape(call: Call, x: Any) -> Tensor:
+    if call.params.get("dimensions") is not None and "new_sizes" in call.params:
+        raise Unsupported("reads dimensions in another order")
+    return call.tensor(x).reshape(call.shape)
+
+
+@primitive("broadcast_in_dim")
+def _broadcast_in_dim(call: Call, x: Any) -> Tensor:
+    tensor, sizes = call.tensor(x), [1] * len(call.shape)
+    for dim, size in zip(call.params["broadcast_dimensions"], tensor.shape):
+        sizes[int(dim)] = size
+    return broadcast(tensor.reshape(sizes), call.shape)
+
+
+@primitive("transpose")
+def _transpose(call: Call, x: Any) -> Tensor:
+    order = [int(d) for d in call.params["permutation"]]
+    factors = call.notes.of("matmul", x)
+    if factors and order == [1, 0]:  # the gradient of a weight: (a b)' = b' a'
+        a, b, trans_a, trans_b = factors
+        product: Tensor = ops.matmul(b, a, transA=not trans_b, transB=not trans_a)
+        return product
+    return call.tensor(x).permute(order)
+
+
+@primitive("slice")
+def _slice(call: Call, x: Any) -> Tensor:
+    steps = call.params["strides"] or [1] * len(call.shape)
+    return call.tensor(x)[tuple(
+        slice(int(a), int(b), int(s)) for a, b, s in zip(
+            call.params["start_indices"], call.params["limit_indices"], steps))]
+
+
+@primitive("split")
+def _split(call: Call, x: Any) -> Any:
+    return list(_views.split(call.tensor(x), [int(n) for n in call.params["sizes"]],
+                             int(call.params["axis"])))
+
+
+@primitive("concatenate")
+def _concatenate(call: Call, *parts: Any) -> Tensor:
+    whole = _views.concat([call.tensor(p) for p in parts], int(call.params["dimension"]))
+    call.notes.add("concatenate", whole, parts)
+    return whole
+
+
+@primitive("rev", limits="along dimensions of up to 64 elements")
+def _rev(call: Call, x: Any) -> Tensor:
+    tensor = call.tensor(x)
+    for dim in map(int, call.params["dimensions"]):
+        size = tensor.shape[dim]
+        if size > 64:
+            raise Unsupported("turns %d elements round" % size)
+        tensor = _views.concat([part(tensor, dim, i, i + 1)
+                                for i in reversed(range(size))], dim)
+    return tensor
+
+
+def part(x: Tensor, dim: int, first: int, last: int, step: int = 1) -> Tensor:
+    """Elements first to last along a dimension."""
+    return x[(slice(None),) * dim + (slice(first, last, step),)]
+
+
+@primitive("pad", limits="fills with a number")
+def _pad(call: Call, x: Any, value: Any) -> Tensor:
+    number = uniform(value)
+    if number is None:
+        raise Unsupported("fills with a value")
+    tensor = call.tensor(x)
+    for dim, (low, high, inner) in enumerate(call.params["padding_config"]):
+        tensor = _padded(call, tensor, dim, int(low), int(high), int(inner), number)
+    return tensor
+
+
+def _padded(call: Call, x: Tensor, dim: int, low: int, high: int, inner: int,
+            number: float) -> Tensor:
+    if inner and number:
+        raise Unsupported("puts %g between elements" % number)
+    size = x.shape[dim] + (x.shape[dim] - 1) * inner
+    if number == 0 and (inner or low > 0 or high > 0):
+        whole = size + max(low, 0) + max(high, 0)
+        x = ops.pad(x, axis=dim, begin=max(low, 0), step=1 + inner, size=whole)
+    elif number and (low > 0 or high > 0):
+        def side(count: int) -> list[Any]:
+            shape = tuple(max(count, 0) if d == dim else s for d, s in enumerate(x.shape))
+            return [call.tensor(np.full(shape, number, NUMPY_TYPES[call.dtype]))
+                    .astype(call.dtype)] if count > 0 else []
+        x = _views.concat([*side(low), x, *side(high)], dim)
+    return part(x, dim, max(-low, 0), x.shape[dim] - max(-high, 0))
+
+
+# Products
+
+@primitive("dot_general", limits="sums in the type of the operands, or in f32 and f64")
+def _dot_general(call: Call, a: Any, b: Any) -> Tensor:
+    (of_a, of_b), (batch_a, batch_b) = [[[int(d) for d in side] for side in pair]
+                                        for pair in call.params["dimension_numbers"]]
+    left, right = call.tensor(a), call.tensor(b)
+    if left.dtype != call.dtype and call.is_float:  # the sum is wider than the operands
+        left, right = left.astype(call.dtype), right.astype(call.dtype)
+    if not call.is_float:
+        raise Unsupported("of %s" % call.dtype)
+    free_a = [d for d in range(len(left.shape)) if d not in of_a + batch_a]
+    free_b = [d for d in range(len(right.shape)) if d not in of_b + batch_b]
+    if not of_a:
+        return _outer(left, right, batch_a, free_a, batch_b, free_b)
+    if len(left.shape) == len(right.shape) == 2 and not batch_a and len(of_a) == 1:
+        flags = of_a == [0], of_b == [1]
+        product = ops.matmul(left, right, transA=flags[0], transB=flags[1])
+        call.notes.add("matmul", product, (left, right, *flags))
+        return product
+    batch = [left.shape[d] for d in batch_a]
+    depth = math.prod(left.shape[d] for d in of_a)
+    rows = _matrices(left, batch_a, free_a, of_a, batch, depth)
+    # Rows of the second factor lie as they do in memory, if one of both orders does.
+    columns_last = bool(free_b) and free_b[-1] == len(right.shape) - 1
+    if columns_last:
+        columns = _matrices(right, batch_b, of_b, free_b, batch, -1, depth)
+    else:
+        columns = _matrices(right, batch_b, free_b, of_b, batch, depth)
+    made: Tensor = ops.matmul(rows, columns, transB=not columns_last)
+    return made.reshape(call.shape)
+
+
+def _matrices(x: Tensor, batch: list[int], rows: list[int], columns: list[int],
+              batch_sizes: list[int], width: int, height: int = -1) -> Tensor:
+    """x as [batch.., height, width]."""
+    sizes = [x.shape[d] for d in rows + columns]
+    count = math.prod(sizes)
+    if width < 0:
+        width = count // height
+    return x.permute(batch + rows + columns).reshape([*batch_sizes, count // width, width])
+
+
+def _outer(a: Tensor, b: Tensor, batch_a: list[int], free_a: list[int],
+           batch_b: list[int], free_b: list[int]) -> Tensor:
+    """Products of all pairs: nothing is summed."""
+    left, right = a.permute(batch_a + free_a), b.permute(batch_b + free_b)
+    batch = left.shape[:len(batch_a)]
+    rows, columns = left.shape[len(batch):], right.shape[len(batch):]
+    shape = (*batch, *rows, *columns)
+    wide = left.reshape([*batch, *rows, *(1 for _ in columns)])
+    high = right.reshape([*batch, *(1 for _ in rows), *columns])
+    return broadcast(wide, shape) * broadcast(high, shape)
+
+
+# Reductions
+
+def _axes(call: Call) -> tuple[int, ...]:
+    return tuple(int(a) for a in call.params["axes"])
+
+
+@primitive("reduce_sum")
+def _reduce_sum(call: Call, x: Any) -> Tensor:
+    tensor = call.tensor(x)
+    if all(tensor.shape[a] == 1 for a in _axes(call)):
+        return tensor.reshape(call.shape)
+    if not call.is_float:  # exact up to 2^53
+        return tensor.astype("f64").sum(_axes(call)).astype(call.dtype)
+    if tensor.dtype in ("f16", "bf16"):
+        tensor = tensor.astype("f32")
+    return tensor.sum(_axes(call))
+
+
+@primitive("reduce_max")
+def _reduce_max(call: Call, x: Any) -> Tensor:
+    tensor = call.tensor(x)
+    return tensor.max(_axes(call)).astype(call.dtype) if _axes(call) else tensor
+
+
+@primitive("reduce_min")
+def _reduce_min(call: Call, x: Any) -> Tensor:
+    tensor = call.tensor(x)
+    return tensor.min(_axes(call)).astype(call.dtype) if _axes(call) else tensor
+
+
+@primitive("reduce_or", limits="of bool")
+def _reduce_or(call: Call, x: Any) -> Tensor:
+    return call.tensor(x).astype("f32").max(_axes(call)) != 0
+
+
+@primitive("reduce_and", limits="of bool")
+def _reduce_and(call: Call, x: Any) -> Tensor:
+    return call.tensor(x).astype("f32").min(_axes(call)) != 0
+
+
+@primitive("argmax", limits="of floats, along one dimension")
+def _argmax(call: Call, x: Any) -> Tensor:
+    return _first(call, call.tensor(x))
+
+
+@primitive("argmin", limits="of floats, along one dimension")
+def _argmin(call: Call, x: Any) -> Tensor:
+    return _first(call, -call.tensor(x))
+
+
+def _first(call: Call, x: Tensor) -> Tensor:
+    axes = _axes(call)
+    if len(axes) != 1 or x.dtype not in ("f16", "bf16", "f32", "f64"):
+        raise Unsupported("of %s along %d dimensions" % (x.dtype, len(axes)))
+    return F.argmax(x, axes[0]).astype(call.dtype)
+
+
+@primitive("cumsum")
+def _cumsum(call: Call, x: Any) -> Tensor:
+    tensor = call.tensor(x)
+    return ops.cumsum(tensor, axis=int(call.params["axis"]),
+                      reversed=bool(call.params["reverse"]))
+
+
+@primitive("top_k", limits="along the last dimension")
+def _top_k(call: Call, x: Any) -> Any:
+    axis = call.params.get("axis", -1)
+    tensor = call.tensor(x)
+    if axis not in (-1, len(tensor.shape) - 1):
+        raise Unsupported("along another dimension than the last")
+    return list(F.top_k(tensor, int(call.params["k"])))
+
+
+def starts_of(values: Sequence[Any]) -> list[int] | None:
+    """Constant indices as ints, or None."""
+    if not all(is_constant(v) and v.size == 1 for v in values):
+        return None
+    return [int(v.reshape(-1)[0]) for v in values]
+
+
+@primitive("dynamic_slice", limits="from constant indices, or from any row")
+def _dynamic_slice(call: Call, x: Any, *starts: Any) -> Tensor:
+    tensor = call.tensor(x)
+    sizes = [int(n) for n in call.params["slice_sizes"]]
+    known = starts_of(starts)
+    if known is not None:
+        known = [min(max(at, 0), whole - size)
+                 for at, whole, size in zip(known, tensor.shape, sizes)]
+        return tensor[tuple(slice(at, at + size) for at, size in zip(known, sizes))]
+    if starts_of(starts[1:]) is None or tuple(sizes[1:]) != tensor.shape[1:] \
+            or tensor.dtype not in ("f16", "bf16", "f32", "f64"):
+        raise Unsupported("starts where values say")
+    first = call.tensor(starts[0]).clamp(0, tensor.shape[0] - sizes[0])
+    rows = first + np.arange(sizes[0], dtype="i4")
+    table = tensor.reshape([tensor.shape[0], -1])
+    return ops.embedding(table, rows).reshape(call.shape)
+
+
+@primitive("dynamic_update_slice", limits="at constant indices")
+def _dynamic_update_slice(call: Call, x: Any, update: Any, *starts: Any) -> Tensor:
+    tensor, new = call.tensor(x), call.tensor(update)
+    known = starts_of(starts)
+    if known is None:
+        raise Unsupported("writes where values say")
+    return put(tensor, new, [min(max(at, 0), whole - size)
+                             for at, whole, size in zip(known, tensor.shape, new.shape)])
+
+
+def put(x: Tensor, new: Tensor, starts: Sequence[int], dim: int = 0) -> Tensor:
+    """x with a box of it replaced."""
+    if dim == len(x.shape):
+        return new
+    first, last = starts[dim], starts[dim] + new.shape[dim]
+    inside = put(part(x, dim, first, last), new, starts, dim + 1)
+    parts = [part(x, dim, 0, first)] if first else []
+    parts.append(inside)
+    if last < x.shape[dim]:
+        parts.append(part(x, dim, last, x.shape[dim]))
+    return _views.concat(parts, dim)

@@ -1,0 +1,97 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The compiled step of a JAX function, and what goes between both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidArgumentError
+from ..program import Entry
+
+if TYPE_CHECKING:
+    from ._model import Imported
+
+
+def _array_of(value: Any) -> Any:
+    """An array of JAX's in the memory of ours."""
+    import jax
+    return jax.dlpack.from_dlpack(value)
+
+
+class Step(Entry):
+    """A JAX function as one plan: `loss = step(x, y)` for `f(params, opt_state, x, y)`
+    whose first two arguments are donated.
+
+    It is an Entry with everything that one has (save, state_dict, run). The donated trees
+    live on the device, and every call gives them their new values.
+    """
+
+    imported: Imported
+
+    def _attach(self, imported: Imported) -> None:
+        self.imported = imported
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the step once.
+
+        Args:
+            args: the function's arguments without the donated ones: pytrees of arrays of
+                JAX, NumPy or others, of the example's structure and types. They are
+                copied to the device's memory; arrays on the device by DLPack. Other
+                batch sizes compile an entry of their own.
+        Returns: what the function returns, without the donated trees: arrays of JAX, in
+            the memory that the step wrote.
+        Raises: InvalidArgumentError: another structure; and what Entry's call raises.
+        """
+        import jax
+        if self is not self.family.root:
+            return super().__call__(*args, **kwargs)
+        if kwargs:
+            raise InvalidArgumentError("the step takes its arguments by position")
+        trees = [t for i, t in enumerate(self.imported.arguments)
+                 if i not in self.imported.donated]
+        if len(args) != len(trees):
+            raise InvalidArgumentError("the step takes %d arguments (%s), got %d" % (
+                len(trees), ", ".join(t.name for t in trees), len(args)))
+        leaves: list[Any] = []
+        for tree, value in zip(trees, args):
+            own, structure = jax.tree_util.tree_flatten(value)
+            if structure != tree.structure:
+                raise InvalidArgumentError("%s has the structure %s, expected %s"
+                                           % (tree.name, structure, tree.structure))
+            leaves += own
+        values = super().__call__(*leaves)
+        return self.imported.returned([_array_of(v) for v in values.values()])
+
+    def state(self) -> Any:
+        """Returns the donated trees as they are now, in the order of donate_argnums: one,
+        or a tuple. Their arrays are copies, which later calls do not change."""
+        import jax
+        read = self.program.executor.read
+        trees = []
+        for i in self.imported.donated:
+            tree = self.imported.arguments[i]
+            leaves = [_array_of(read(name)) for name in tree.names]
+            trees.append(jax.tree_util.tree_unflatten(tree.structure, leaves))
+        return trees[0] if len(trees) == 1 else tuple(trees)
+
+    def set_state(self, *trees: Any) -> None:
+        """Gives the donated trees other values: trees as state() returns them.
+
+        Raises: InvalidArgumentError: another number or structure; ShapeMismatchError,
+            DTypeMismatchError. Nothing is written then.
+        """
+        import jax
+        donated = [self.imported.arguments[i] for i in self.imported.donated]
+        if len(trees) != len(donated):
+            raise InvalidArgumentError("the step has %d donated trees, got %d"
+                                       % (len(donated), len(trees)))
+        values: dict[str, Any] = {}
+        for tree, value in zip(donated, trees):
+            leaves, structure = jax.tree_util.tree_flatten(value)
+            if structure != tree.structure:
+                raise InvalidArgumentError("%s has the structure %s, expected %s"
+                                           % (tree.name, structure, tree.structure))
+            values.update(zip(tree.names, leaves))
+        self.program.load_state_dict(values, strict=False)

@@ -1,0 +1,123 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The table of JAX's primitives: what each of them is made of here.
+
+A row belongs to one primitive, by the name that a jaxpr shows. A primitive that contains
+a jaxpr (jit, scan, custom_jvp_call) has no row: _import.py runs what is inside. No
+primitive is in here: they are in the modules beside this one, by family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._constants import constant
+from .._pointwise import FLOATS
+from .._tensor import Tensor
+from .._tracing import as_tensor
+
+
+#: NumPy has no bf16: numbers of it are made in f32 and cast.
+NUMPY_TYPES = {"f16": "f2", "bf16": "f4", "f32": "f4", "f64": "f8", "i32": "i4",
+               "i64": "i8", "i1": "?"}
+
+
+class Unsupported(Exception):
+    """What a primitive cannot do here, in words that follow its name."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one primitive is said.
+
+    Attributes:
+        function: takes a Call and the operands; returns a tensor, or a list of them.
+        limits: what does not hold, in words for the page; "" if all does.
+    """
+
+    function: Callable[..., Any]
+    limits: str
+
+
+TABLE: dict[str, Row] = {}
+
+
+def primitive(*names: str, limits: str = ""
+              ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds a row for each name."""
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            assert name not in TABLE, name
+            TABLE[name] = Row(function, limits)
+        return function
+    return add
+
+
+def is_constant(value: Any) -> bool:
+    """Whether an operand is NumPy's: what follows from constants alone."""
+    return isinstance(value, np.ndarray)
+
+
+def uniform(value: Any) -> Any:
+    """The one number that a constant consists of, as Python's, or None."""
+    if not is_constant(value) or value.size == 0:
+        return None
+    if any(stride and size > 1 for stride, size in zip(value.strides, value.shape)):
+        if value.size > 4096 or not (value == value.reshape(-1)[0]).all():
+            return None
+    return value.reshape(-1)[0].item()
+
+
+class Notes:
+    """How tensors of a trace were made, for rows that have a better op then."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, int], tuple[Any, Any]] = {}
+
+    def add(self, kind: str, tensor: Any, note: Any) -> None:
+        self._kept[kind, id(tensor)] = tensor, note  # the tensor keeps its id()
+
+    def of(self, kind: str, tensor: Any) -> Any:
+        """The note, or None."""
+        return self._kept.get((kind, id(tensor)), (None, None))[1]
+
+
+@dataclass
+class Call:
+    """One equation of a jaxpr.
+
+    Attributes:
+        params: the primitive's parameters, as JAX has them.
+        shape, dtype: of the result, as JAX has it; of the first of several.
+        notes: what is known of tensors.
+    """
+
+    params: Mapping[str, Any]
+    shape: tuple[int, ...]
+    dtype: str
+    notes: Notes
+
+    def tensor(self, value: Any) -> Tensor:
+        """An operand as a traced tensor."""
+        return constant(np.ascontiguousarray(value)) if is_constant(value) \
+            else as_tensor(value)
+
+    def operand(self, value: Any) -> Any:
+        """The same, where a finite number that repeats is Python's number."""
+        number = uniform(value)
+        if number is None or isinstance(number, (bool, complex)) \
+                or number != number or number in (np.inf, -np.inf):
+            return self.tensor(value)
+        return number
+
+    def constant(self, number: Any) -> Any:
+        """A constant of the result's shape that is one number everywhere."""
+        return np.broadcast_to(np.asarray(number, NUMPY_TYPES[self.dtype]), self.shape)
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype in FLOATS

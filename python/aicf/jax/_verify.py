@@ -1,0 +1,105 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One step of JAX beside ours: all that it returns, and the donated trees.
+
+Both start from the example arguments. A leaf may differ by 8 times what JAX's own f32
+differs from its f64. Afterwards the step is where it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..errors import VerificationError
+from ._import import DTYPES
+from ._step import Step
+from ._trees import tree_of
+
+#: How often JAX's distance between f32 and f64 a leaf may differ.
+FACTOR = 8.0
+#: Parts of a leaf's largest number below which a difference is rounding; the second one
+#: where the function computes in 16 bits.
+FLOORS = 2.0 ** -18, 2.0 ** -4
+
+
+@contextlib.contextmanager
+def _wide() -> Iterator[None]:
+    if hasattr(jax, "enable_x64"):
+        context = jax.enable_x64(True)
+    else:  # before JAX 0.8
+        context = jax.experimental.enable_x64()
+    with context:
+        yield
+
+
+def _in_f64(function: Any, arguments: Sequence[Any]) -> list[Any] | None:
+    """The leaves of what it returns in f64, or None: it insists on types of its own."""
+    def cast(leaf: Any) -> Any:
+        value = np.asarray(leaf)
+        return value.astype("f8") if str(value.dtype) in ("float16", "float32", "bfloat16") \
+            else value
+    try:
+        with _wide():
+            made = jax.jit(function)(*jax.tree_util.tree_map(cast, tuple(arguments)))
+            return [np.asarray(leaf, "f8") for leaf in jax.tree_util.tree_leaves(made)]
+    except (TypeError, ValueError):
+        return None
+
+
+def verify(step: Step, arguments: Sequence[Any]) -> None:
+    """Raises VerificationError, with the leaf that differs most."""
+    imported = step.imported
+    function = imported.function
+    made = jax.jit(function)(*arguments)
+    single = tree_of("result", made)
+    # Draws are other numbers in x64.
+    double = None if imported.draws else _in_f64(function, arguments)
+    donated = [arguments[i] for i in imported.donated]
+    try:
+        # What a call returns keeps the result's order, and so do the states.
+        given = [a for i, a in enumerate(arguments) if i not in imported.donated]
+        own = dict(zip(imported.outputs, jax.tree_util.tree_leaves(step(*given))))
+        states = step.program.executor.read
+        mine = [own[name] if name in own else states(imported.state_of[i])
+                for i, name in enumerate(single.names)]
+        values = [np.asarray(jax.dlpack.from_dlpack(m) if not isinstance(m, jax.Array) else m)
+                  for m in mine]
+    finally:
+        if donated:
+            step.set_state(*donated)
+    found = []
+    for i, name in enumerate(single.names):
+        wrong = _difference(name, values[i], np.asarray(single.leaves[i]),
+                            None if double is None else double[i],
+                            FLOORS[imported.computes_in_16_bits])
+        found += [wrong] if wrong else []
+    if found:
+        raise VerificationError(
+            "the compiled step differs from one step of JAX (verify=False leaves this check "
+            "out): %s" % "; ".join(text for _, text in sorted(found, reverse=True)[:4]))
+
+
+def _difference(name: str, mine: Any, single: Any, double: Any, floor: float
+                ) -> tuple[float, str] | None:
+    if DTYPES.get(str(single.dtype)) in ("i1", "i32", "i64"):
+        count = int((mine != single).sum())
+        return (math.inf, "%s differs in %d elements" % (name, count)) if count else None
+    ours, theirs = mine.astype("f8"), single.astype("f8")
+    exact = theirs if double is None else double
+    known = np.isfinite(exact) & np.isfinite(theirs)
+    if (np.isnan(ours) & known).any():
+        return math.inf, "%s has NaN where JAX has none" % name
+    distance = float(np.abs(ours - exact)[known].max(initial=0))
+    rounding = float(np.abs(theirs - exact)[known].max(initial=0))
+    largest = float(np.abs(exact[known]).max(initial=0))
+    allowed = max(FACTOR * rounding, floor * max(largest, 1e-6))
+    if distance <= allowed:
+        return None
+    return distance / allowed, "%s differs by %.3g, %.3g may be rounding" % (
+        name, distance, allowed)

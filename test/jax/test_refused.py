@@ -1,0 +1,170 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What cannot be imported: one error that names everything, with the user's lines."""
+
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from cases import Make, mlp, mse
+
+import aicf.jax
+from aicf.errors import InvalidArgumentError, ModuleImportError, VerificationError
+
+X = np.ones((4, 3), "f4")
+
+
+def refused(function, *arguments, error=ModuleImportError, **options):
+    with pytest.raises(error) as caught:
+        aicf.jax.compile_step(function, arguments, **options)
+    return str(caught.value)
+
+
+def test_draws_are_not_replaced():
+    text = refused(lambda x, k: x * jax.random.uniform(jax.random.wrap_key_data(k), x.shape),
+                   X, np.zeros(2, "u4"), error=InvalidArgumentError)
+    assert "k is uint32, which no tensor has" in text
+    text = refused(lambda x, k: x * jax.random.uniform(k, x.shape), X, jax.random.key(0),
+                   error=InvalidArgumentError)
+    assert "k is a key of jax.random" in text
+
+    def seeded(x, n):
+        return x * jax.random.uniform(jax.random.key(n), x.shape)
+    text = refused(seeded, X, np.int32(3))
+    assert "random_seed: draws of jax.random would be other numbers here" in text
+
+
+def test_draws_of_a_constant_key_are_those_of_jax():
+    step = aicf.jax.compile_step(
+        lambda x: x * jax.random.uniform(jax.random.key(7), x.shape), (X,))
+    assert np.array_equal(step(X), jax.random.uniform(jax.random.key(7), X.shape))
+
+
+def test_all_are_listed_with_counts_and_lines():
+    def function(x):
+        x = jnp.sort(x)
+        return jax.lax.erf_inv(x) + jax.lax.erf_inv(jnp.sort(x) / 2)
+    text = refused(function, X)
+    assert "the step has 2 kinds of operations" in text
+    line = function.__code__.co_firstlineno + 1
+    assert re.search(r"sort: no kernel sorts \(2 times, first at \S+test_refused.py:%d\)"
+                     % line, text), text
+    assert "erf_inv: nobody has told AICF what it is (2 times" in text
+
+
+def test_lengths_and_branches_of_values():
+    text = refused(lambda x: jax.lax.while_loop(lambda v: v.sum() < 99, lambda v: v * 2, x),
+                   X)
+    assert "while: its length depends on values" in text
+    text = refused(lambda x: jax.lax.cond(x[0, 0] > 0, jnp.sin, jnp.cos, x), X)
+    assert "cond: the branch depends on values" in text
+
+
+def test_a_long_scan():
+    def function(x):
+        return jax.lax.scan(lambda c, _: (c * 0.5, None), x, None, length=65)[0]
+    assert "a scan of 65 steps would be unrolled, and max_unroll is 64" in refused(
+        function, X)
+    step = aicf.jax.compile_step(function, (X,), max_unroll=65)
+    assert np.allclose(step(X), X * 0.5 ** 65)
+
+
+def train(params, x):
+    loss, grads = jax.value_and_grad(lambda p: mse(mlp(p, x), 0.0))(params)
+    return jax.tree.map(lambda a, b: a - 0.1 * b, params, grads), loss
+
+
+def test_a_donated_tree_that_does_not_come_back():
+    params = Make().layers(3, 4, 2)
+    text = refused(lambda p, x: mse(mlp(p, x), 0.0), params, X, donate_argnums=0,
+                   error=InvalidArgumentError)
+    assert "the donated argument 'p' does not come back" in text
+
+
+def test_a_donated_tree_of_another_type():
+    params = Make().layers(3, 4, 2)
+
+    def narrow(params, x):
+        new, loss = train(params, x)
+        return jax.tree.map(lambda p: p.astype(jnp.bfloat16), new), loss
+    text = refused(narrow, params, X, donate_argnums=0, error=InvalidArgumentError)
+    assert "params.0.0 is float32[3, 4], and comes back as bfloat16[3, 4]" in text
+
+    def wide(params, x):
+        return jax.tree.map(lambda p: jnp.stack([p, p]), params), x.sum()
+    assert "comes back as float32[2, 3, 4]" in refused(
+        wide, params, X, donate_argnums=0, error=InvalidArgumentError)
+
+
+def test_trees_of_one_structure_in_a_dict():
+    params = Make().layers(3, 4, 2)
+
+    def both(params, slow, x):
+        new, loss = train(params, x)
+        return {"average": jax.tree.map(lambda a, b: (a + b) / 2, slow, new), "new": new,
+                "loss": loss}
+    text = refused(both, params, params, X, donate_argnums=(0, 1),
+                   error=InvalidArgumentError)
+    assert "say which is which with new_state" in text
+    step = aicf.jax.compile_step(both, (params, params, X), (0, 1),
+                                 new_state=lambda r: (r["new"], r["average"]))
+    expected = both(params, params, X)
+    assert np.allclose(step(X)["loss"], expected["loss"])
+    new, average = step.state()
+    assert np.allclose(new[0][0], expected["new"][0][0])
+    assert np.allclose(average[0][0], expected["average"][0][0])
+
+
+def test_several_parts_may_be_a_donated_leaf():
+    def function(count, x):
+        return x.sum(), count + 1
+    text = refused(function, np.int32(0), X, donate_argnums=0, error=InvalidArgumentError)
+    assert "result.0 and result.1 of the result have the structure" in text
+    step = aicf.jax.compile_step(function, (np.int32(0), X), 0, new_state=lambda r: [r[1]])
+    assert [float(step(X)) for _ in range(3)] == [12, 12, 12] and int(step.state()) == 3
+
+
+@pytest.mark.parametrize("new_state, message", [
+    (lambda r: [], "new_state gives 0 trees, and 1 arguments are donated"),
+    (lambda r: [(r[0], r[1])], "another structure for 'count' than it has")])
+def test_wrong_new_state(new_state, message):
+    assert message in refused(lambda count, x: (x.sum(), count + 1), np.int32(0), X,
+                              donate_argnums=0, new_state=new_state,
+                              error=InvalidArgumentError)
+
+
+@pytest.mark.parametrize("arguments, options, error, message", [
+    ((X,), {"donate_argnums": 1}, InvalidArgumentError, "expected numbers of the 1 arg"),
+    ((X,), {"donate_argnums": (0, 0)}, InvalidArgumentError, "donate_argnums is (0, 0)"),
+    ((X,), {"precision": "bf16"}, ValueError, "precision is 'bf16'"),
+    ((np.zeros((0, 3), "f4"),), {}, InvalidArgumentError, "has no elements"),
+    ((np.zeros(3, "u1"),), {}, InvalidArgumentError, "x is uint8, which no tensor has")])
+def test_wrong_arguments(arguments, options, error, message):
+    assert message in refused(lambda x: x * 2, *arguments, error=error, **options)
+
+
+def test_example_args_that_are_no_tuple():
+    with pytest.raises(TypeError, match="expected a tuple of the function's arguments"):
+        aicf.jax.compile_step(lambda x: x, X)
+
+
+def test_nothing_to_return():
+    assert "returns nothing but the donated trees" in refused(
+        lambda x: x * 2, X, donate_argnums=0, error=InvalidArgumentError)
+
+
+def test_what_is_looked_up_in_boxes():
+    text = refused(lambda x, i: jax.lax.dynamic_slice(x, (i, 0), (2, 2)), X, np.int32(1))
+    assert "dynamic_slice: starts where values say" in text
+
+
+def test_verification_finds_a_wrong_row(monkeypatch):
+    from aicf.jax import _table
+    row = _table.TABLE["tanh"]
+    monkeypatch.setitem(_table.TABLE, "tanh", _table.Row(
+        lambda call, x: row.function(call, x) * 1.001, ""))
+    text = refused(lambda x: jnp.tanh(x), X, error=VerificationError)
+    assert "result differs by 0.00076" in text
+    aicf.jax.compile_step(lambda x: jnp.tanh(x), (X,), verify=False)

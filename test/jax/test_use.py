@@ -1,0 +1,183 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a user does with a compiled step: calls, states, batch sizes, files."""
+
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from cases import CASES, Make, classifier, cross_entropy, mlp
+
+import aicf
+import aicf.jax
+from aicf.errors import AICFError, DTypeMismatchError, InvalidArgumentError
+
+
+@pytest.fixture(scope="module")
+def built():
+    return CASES["adamw"](Make())
+
+
+@pytest.fixture
+def step(built):
+    return aicf.jax.compile_step(*built, verify=False)
+
+
+def test_nothing_imports_jax():
+    code = "import sys, aicf, aicf.jax; sys.exit('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_a_call_returns_arrays_of_jax(step, built):
+    loss = step(*built[1][2:])
+    assert isinstance(loss, jax.Array) and loss.shape == () and loss.dtype == jnp.float32
+    before = float(loss)
+    step(*built[1][2:])
+    assert float(loss) == before  # a later call writes elsewhere
+
+
+def test_state_is_a_copy_in_the_structure_of_the_argument(step, built):
+    params, state = step.state()
+    assert jax.tree.structure(params) == jax.tree.structure(built[1][0])
+    assert jax.tree.structure(state) == jax.tree.structure(built[1][1])
+    first = np.array(params[0][0])
+    assert np.array_equal(first, built[1][0][0][0])
+    step(*built[1][2:])
+    assert np.array_equal(params[0][0], first)
+    assert not np.array_equal(step.state()[0][0][0], first)
+    assert int(step.state()[1][0].count) == 1
+
+
+def test_the_users_arrays_stay(step, built):
+    before = jax.tree.map(np.array, built[1][:2])
+    for _ in range(3):
+        step(*built[1][2:])
+    jax.tree.map(np.testing.assert_array_equal, before, built[1][:2])
+
+
+def test_set_state_goes_back(step, built):
+    losses = [float(step(*built[1][2:])) for _ in range(4)]
+    step.set_state(*built[1][:2])
+    assert [float(step(*built[1][2:])) for _ in range(4)] == losses
+    params, state = step.state()
+    with pytest.raises(InvalidArgumentError, match="2 donated trees, got 1"):
+        step.set_state(params)
+    with pytest.raises(InvalidArgumentError, match="params has the structure"):
+        step.set_state(state, params)
+    wide = jax.tree.map(lambda p: np.asarray(p, "f8"), params)
+    with pytest.raises(DTypeMismatchError):
+        step.set_state(wide, state)
+    jax.tree.map(np.testing.assert_array_equal, params, step.state()[0])
+
+
+@pytest.mark.parametrize("arguments, error", [
+    ((), "the step takes 2 arguments"), ((1, 2, 3), "the step takes 2 arguments"),
+    (((np.zeros(3), 1), 2), "batch has the structure|arg2 has the structure"),
+    ((np.zeros((32, 8)), np.zeros(32, "i4")), "is f64, expected f32"),
+    ((np.zeros((32, 9), "f4"), np.zeros(32, "i4")), "shape"),
+    (("x", "y"), "")])
+def test_wrong_calls(step, built, arguments, error):
+    with pytest.raises((AICFError, TypeError), match=error):
+        step(*arguments)
+    float(step(*built[1][2:]))
+
+
+def test_keywords(step):
+    with pytest.raises(InvalidArgumentError, match="by position"):
+        step(x=1)
+
+
+def test_another_batch_size(step, built):
+    function, (params, state, x, y), _ = built
+    for rows in (32, 20, 32, 7, 20):
+        params, state, expected = jax.jit(function)(params, state, x[:rows], y[:rows])
+        assert np.isclose(float(step(x[:rows], y[:rows])), float(expected), atol=1e-6)
+    with pytest.raises(AICFError):
+        fixed = aicf.jax.compile_step(*built, verify=False, shapes="fixed")
+        fixed(x[:20], y[:20])
+
+
+def test_a_file_runs_without_jax(step, built, tmp_path):
+    x, y = (np.asarray(a) for a in built[1][2:])
+    losses = [float(step(x, y)) for _ in range(3)]
+    aicf.jax.compile_step(*built, verify=False).save(tmp_path / "step.plan")
+    aicf.jax.compile_step(*built, verify=False).save_checkpoint(tmp_path / "checkpoint")
+    code = """
+import sys, numpy as np, aicf
+program = aicf.load(sys.argv[1] + "/step.plan")
+program.load_checkpoint(sys.argv[1] + "/checkpoint")
+x, y = np.load(sys.argv[1] + "/x.npy"), np.load(sys.argv[1] + "/y.npy")
+print([float(list(program["train_step"](x, y).values())[0]) for _ in range(3)])
+sys.exit("jax" in sys.modules)
+"""
+    np.save(tmp_path / "x.npy", x), np.save(tmp_path / "y.npy", y)
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True,
+                          text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert eval(done.stdout) == losses
+
+
+def test_arguments_are_trees():
+    def function(batch, scale):
+        return {"sum": (batch["x"] * scale).sum(), "parts": [batch["n"] + 1, scale]}
+    batch = {"x": np.ones((3, 2), "f4"), "n": np.arange(3, dtype="i4")}
+    step = aicf.jax.compile_step(function, (batch, 2.0))
+    made = step(batch, np.float32(3))
+    assert float(made["sum"]) == 18 and made["parts"][0].tolist() == [1, 2, 3]
+    assert float(made["parts"][1]) == 3
+
+
+def test_a_result_that_is_an_argument_or_a_constant():
+    step = aicf.jax.compile_step(lambda x: (x, jnp.arange(3), x), (np.ones(2, "f4"),))
+    a, b, c = step(np.full(2, 5, "f4"))
+    assert a.tolist() == [5, 5] and b.tolist() == [0, 1, 2] and c.tolist() == [5, 5]
+
+
+def test_a_donated_argument_that_does_not_change():
+    def function(table, count, x):
+        return (table, count + 1), x @ table
+    table, x = np.eye(3, dtype="f4"), np.ones((2, 3), "f4")
+    step = aicf.jax.compile_step(lambda s, x: function(*s, x), ((table, np.int32(0)), x), 0)
+    step(x), step(x)
+    state = step.state()
+    assert int(state[1]) == 2 and np.array_equal(state[0], table)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_change_no_bits(threads):
+    built = classifier(Make(seed=3), optax.adamw(1e-2))
+    one = aicf.jax.compile_step(*built, verify=False, threads=threads)
+    two = aicf.jax.compile_step(*built, verify=False)
+    for _ in range(5):
+        assert float(one(*built[1][2:])) == float(two(*built[1][2:]))
+
+
+def test_calls_of_a_classifier_beside_aicf_nn():
+    """The import has at most 20 % more calls than the same step by aicf.nn."""
+    from aicf import nn
+
+    class Model(nn.Module):
+        def __init__(self):
+            self.up, self.down = nn.Linear(8, 16), nn.Linear(16, 5)
+
+        def forward(self, x):
+            return self.down(self.up(x).relu())
+    own = aicf.compile_step(Model(), lambda m, x, y: aicf.losses.cross_entropy(m(x), y),
+                            aicf.optim.AdamW(lr=1e-2),
+                            {"x": ((32, 8), "f32"), "y": ((32,), "i32")})
+    make = Make()
+    params = make.layers(8, 16, 5)
+
+    def loss(params, x, y):
+        return cross_entropy(mlp(params, x), y)
+    from cases import with_optimizer
+    imported = aicf.jax.compile_step(
+        *with_optimizer(loss, optax.adamw(1e-2), params, make.floats(32, 8),
+                        make.ints(5, 32)), verify=False)
+    counts = [len(s.program.plan.calls("train_step")) if hasattr(s.program.plan, "calls")
+              else s.program.plan.dump().count("_v0,") for s in (own, imported)]
+    assert counts[1] <= 1.2 * counts[0], counts

@@ -14,7 +14,8 @@ from cases import CASES, Make, classifier, cross_entropy, mlp
 
 import aicf
 import aicf.jax
-from aicf.errors import AICFError, DTypeMismatchError, InvalidArgumentError
+from aicf.errors import (AICFError, DTypeMismatchError, InvalidArgumentError,
+                         ShapeMismatchError)
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +72,9 @@ def test_set_state_goes_back(step, built):
     wide = jax.tree.map(lambda p: np.asarray(p, "f8"), params)
     with pytest.raises(DTypeMismatchError):
         step.set_state(wide, state)
+    turned = jax.tree.map(lambda p: p.T, params)
+    with pytest.raises(ShapeMismatchError, match=r"params.0.0 has the shape \(16, 8\)"):
+        step.set_state(turned, state)
     jax.tree.map(np.testing.assert_array_equal, params, step.state()[0])
 
 

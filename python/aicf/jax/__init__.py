@@ -87,7 +87,7 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
     if precision not in ("f32", "tf32"):
         raise ValueError("precision is %r, expected \"f32\" or \"tf32\": the function says "
                          "what it computes in 16 bits" % (precision,))
-    imported = Imported(fn, arguments, numbers, new_state, max_unroll)
+    imported = Imported(fn, arguments, numbers, new_state, max_unroll, device == "cpu")
     traced = compiled.Traced()
     signature = traced.add(imported.trace, imported.inputs, model=imported.model, name=name,
                            training=True, shapes=shapes)

@@ -122,20 +122,23 @@ class Importer:
             env.update(zip(equation.outvars, results))
         return [read(atom) for atom in jaxpr.outvars]
 
+    def _closed(self, jaxpr: Any, inputs: Sequence[Any]) -> list[Any]:
+        """One with its constants, or none."""
+        return self._jaxpr(getattr(jaxpr, "jaxpr", jaxpr), getattr(jaxpr, "consts", ()),
+                           inputs)
+
     def _equation(self, equation: Any, operands: list[Any]) -> list[Any]:
         name = equation.primitive.name
         if name in _INLINED and _INLINED[name] in equation.params:
-            inner = equation.params[_INLINED[name]]
-            return self._jaxpr(getattr(inner, "jaxpr", inner),
-                               getattr(inner, "consts", ()), operands)
+            return self._closed(equation.params[_INLINED[name]], operands)
         try:
             if any(value is _NOTHING for value in operands):
                 return [_stand_in(var.aval) for var in equation.outvars]
             if name == "scan":
                 return self._scan(equation.params, operands)
             if name == "cond" and is_constant(operands[0]):
-                branch = equation.params["branches"][int(operands[0])]
-                return self._jaxpr(branch.jaxpr, branch.consts, operands[1:])
+                return self._closed(equation.params["branches"][int(operands[0])],
+                                    operands[1:])
             if all(is_constant(v) or isinstance(v, Opaque) for v in operands) \
                     and (operands or name == "iota"):
                 return _computed(equation, operands)
@@ -178,18 +181,23 @@ class Importer:
         return result.astype(dtype)
 
     def _scan(self, params: Any, operands: list[Any]) -> list[Any]:
-        length, num_consts = int(params["length"]), int(params["num_consts"])
+        length = int(params["length"])
         if length > self.max_unroll:
             raise Unsupported("a scan of %d steps would be unrolled, and max_unroll is %d"
                               % (length, self.max_unroll))
-        body, end = params["jaxpr"], num_consts + int(params["num_carry"])
-        carry, columns = operands[num_consts:end], operands[end:]
+        body = params["jaxpr"]
+        if "ft_in" in params:  # from JAX 0.11 on
+            constants, carry, columns = map(list, params["ft_in"].update(operands).unpack())
+        else:
+            first = int(params["num_consts"])
+            end = first + int(params["num_carry"])
+            constants, carry = operands[:first], operands[first:end]
+            columns = operands[end:]
         made: list[list[Any]] = []
         order = range(length - 1, -1, -1) if params["reverse"] else range(length)
         for i in order:
             rows = [_row_of(column, i) for column in columns]
-            results = self._jaxpr(body.jaxpr, body.consts,
-                                  [*operands[:num_consts], *carry, *rows])
+            results = self._closed(body, [*constants, *carry, *rows])
             carry = results[:len(carry)]
             made.append(results[len(carry):])
         if params["reverse"]:

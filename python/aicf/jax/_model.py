@@ -54,8 +54,9 @@ class Imported:
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any],
                  donated: Sequence[int], new_state: NewState | None,
-                 max_unroll: int) -> None:
+                 max_unroll: int, on_host: bool) -> None:
         self.function, self.new_state, self.max_unroll = function, new_state, max_unroll
+        self.on_host = on_host
         self.donated = list(donated)
         names = argument_names(function, len(arguments))
         self.arguments = [tree_of(n, a) for n, a in zip(names, arguments)]
@@ -72,7 +73,7 @@ class Imported:
         self.outputs: list[str] = []
         self.state_of: dict[int, str] = {}
         self.computes_in_16_bits = self.draws = False
-        self._is_returned: list[bool] = []
+        self._returned: tuple[Any, list[int]] | None = None
 
     def _check_leaves(self) -> None:
         for tree, leaves in zip(self.arguments, self.abstract):
@@ -89,11 +90,18 @@ class Imported:
                     raise InvalidArgumentError("%s has no elements: its shape is %s"
                                                % (name, tuple(leaf.shape)))
 
-    @staticmethod
-    def _owner(leaf: Any) -> nn.Buffer:
+    def _owner(self, leaf: Any) -> nn.Buffer:
         aval = _abstract(leaf)
-        value = leaf if hasattr(leaf, "__dlpack__") else np.asarray(leaf, aval.dtype)
-        return nn.Buffer(tuple(aval.shape), str(dtype_of(aval.dtype)), init=value)
+        return nn.Buffer(tuple(aval.shape), str(dtype_of(aval.dtype)),
+                         init=self.value_of(leaf, aval.dtype))
+
+    def value_of(self, leaf: Any, dtype: Any) -> Any:
+        """A leaf of a donated tree where the step's device can read it."""
+        if not hasattr(leaf, "__dlpack__"):
+            return np.asarray(leaf, dtype)
+        if self.on_host and isinstance(leaf, jax.Array):
+            return jax.device_put(leaf, jax.local_devices(backend="cpu")[0])
+        return leaf
 
     # Tracing
 
@@ -155,22 +163,31 @@ class Imported:
         text = str(closed.jaxpr)
         self.computes_in_16_bits = "bf16[" in text or "f16[" in text
         self.draws = "random_bits" in text
-        self._is_returned = [i not in taken for i in range(len(made))]
+        is_returned = [i not in taken for i in range(len(made))]
         outputs = {name: ops.copy(_tensor(value)) if id(value) in given else _tensor(value)
                    for i, (name, value) in enumerate(zip(result.names, made))
                    if i not in taken}
         self.outputs = list(outputs)
+        self._set_returned(is_returned)
         if not outputs:
             raise InvalidArgumentError("the function returns nothing but the donated trees: "
                                        "let it return its loss, too")
         return outputs
 
+    def _set_returned(self, is_returned: Sequence[bool]) -> None:
+        """The tree of what a call returns, and the output that each of its leaves is."""
+        count = iter(range(len(is_returned)))
+        leaves = [next(count) if own else None for own in is_returned]
+        order, structure = jax.tree_util.tree_flatten(
+            _pruned(jax.tree_util.tree_unflatten(self.results, leaves), self.results,
+                    is_returned))
+        self._returned = structure, order
+
     def returned(self, values: Sequence[Any]) -> Any:
-        """The function's result, with None in the place of the donated trees' leaves."""
-        own = iter(values)
-        leaves = [next(own) if is_returned else None for is_returned in self._is_returned]
-        return _pruned(jax.tree_util.tree_unflatten(self.results, leaves),
-                       self.results, self._is_returned)
+        """The function's result without the donated trees."""
+        assert self._returned is not None
+        structure, order = self._returned
+        return jax.tree_util.tree_unflatten(structure, [values[i] for i in order])
 
 
 def _pruned(tree: Any, structure: Any, is_returned: Sequence[bool]) -> Any:

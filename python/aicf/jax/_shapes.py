@@ -66,6 +66,26 @@ def _concatenate(call: Call, *parts: Any) -> Tensor:
     return whole
 
 
+@primitive("stack")
+def _stack(call: Call, *parts: Any) -> Tensor:
+    return _views.stack([call.tensor(p) for p in parts], int(call.params["axis"]))
+
+
+@primitive("unstack")
+def _unstack(call: Call, x: Any) -> Any:
+    tensor, axis = call.tensor(x), int(call.params["axis"])
+    return [part(tensor, axis, i, i + 1).reshape(call.shape)
+            for i in range(tensor.shape[axis])]
+
+
+@primitive("tile")
+def _tile(call: Call, x: Any) -> Tensor:
+    tensor, repeats = call.tensor(x), [int(n) for n in call.params["reps"]]
+    apart = tensor.reshape([n for size in tensor.shape for n in (1, size)])
+    whole = broadcast(apart, tuple(n for pair in zip(repeats, tensor.shape) for n in pair))
+    return whole.reshape(call.shape)
+
+
 @primitive("rev", limits="along dimensions of up to 64 elements")
 def _rev(call: Call, x: Any) -> Tensor:
     tensor = call.tensor(x)

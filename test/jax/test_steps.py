@@ -36,6 +36,13 @@ def pick(arguments, donated, result, step):
     return arguments, list(leaves.values())
 
 
+def check_places(step, donated):
+    """The leaves of a donated tree are neighbours in the result, and trees are in order:
+    all cases return them so."""
+    leaves = [name for _, name in sorted(step.imported.state_of.items())]
+    assert leaves == [name for i in donated for name in step.imported.arguments[i].names]
+
+
 def distance(ours, theirs):
     """Of the farthest element, in parts of the largest one."""
     worst = 0.0
@@ -57,6 +64,7 @@ def test_twenty_steps(name, dtype):
         function, arguments, donated = CASES[name](Make(dtype))
         step = aicf.jax.compile_step(function, arguments, donated)
         donated = (donated,) if isinstance(donated, int) else donated
+        check_places(step, donated)
         theirs, reference = list(arguments), jax.jit(function)
         given = [a for i, a in enumerate(arguments) if i not in donated]
         for _ in range(STEPS):

@@ -13,6 +13,7 @@ this module does not import it.
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -74,14 +75,17 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
     """
     _require_jax()
     from ._model import Imported
-    numbers = [donate_argnums] if isinstance(donate_argnums, int) else list(donate_argnums)
     arguments = list(example_args) if isinstance(example_args, (tuple, list)) else None
     if arguments is None:
         raise TypeError("example_args is a %s, expected a tuple of the function's arguments"
                         % type(example_args).__name__)
+    try:
+        numbers = [operator.index(donate_argnums)]  # type: ignore[arg-type]
+    except TypeError:
+        numbers = [operator.index(n) for n in donate_argnums]  # type: ignore[union-attr]
+    numbers = [n + len(arguments) if n < 0 else n for n in numbers]
     for number in numbers:
-        if isinstance(number, bool) or not isinstance(number, int) \
-                or not 0 <= number < len(arguments) or numbers.count(number) > 1:
+        if not 0 <= number < len(arguments) or numbers.count(number) > 1:
             raise InvalidArgumentError("donate_argnums is %r, expected numbers of the %d "
                                        "arguments" % (donate_argnums, len(arguments)))
     if precision not in ("f32", "tf32"):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._pointwise import (broadcast_all, clamp, compare, divide, maximum, minimum, multiply,
+from .._pointwise import (broadcast, broadcast_all, clamp, compare, divide, maximum, minimum, multiply,
                           power, subtract, where)
 from .._pointwise import add as sum_of
 from .._tensor import Tensor
@@ -21,11 +21,13 @@ from ._table import Call, Unsupported, is_constant, primitive, uniform
 def _two(function: Callable[[Any, Any], Tensor]) -> Callable[..., Tensor]:
     """A function of two operands in the type of the result."""
     def row(call: Call, a: Any, b: Any) -> Tensor:
-        a, b = call.operand(a), call.operand(b)
-        if not isinstance(a, Tensor) and not isinstance(b, Tensor):
-            b = call.tensor(np.asarray(b))
-        return function(a, b)
+        return whole(call, function(call.operand(a), call.operand(b)))
     return row
+
+
+def whole(call: Call, made: Tensor) -> Tensor:
+    """In the result's shape: a number has lost that of its constant."""
+    return broadcast(made, call.shape)
 
 
 primitive("add", "add_any")(_two(sum_of))
@@ -38,9 +40,9 @@ primitive("min")(_two(minimum))
 def _max(call: Call, a: Any, b: Any) -> Tensor:
     for number, other in ((uniform(a), b), (uniform(b), a)):
         if number == -math.inf:
-            return call.tensor(other)
+            return whole(call, call.tensor(other))
         if number == 0 and call.is_float:
-            return call.tensor(other).relu()
+            return whole(call, call.tensor(other).relu())
     return _two(maximum)(call, a, b)
 
 
@@ -53,22 +55,13 @@ def _div(call: Call, a: Any, b: Any) -> Tensor:
     return _two(divide)(call, a, b)
 
 
-@primitive("rem", limits="of floats")
-def _rem(call: Call, a: Any, b: Any) -> Tensor:
-    if not call.is_float:
-        raise Unsupported("divides integers")
-    quotient = _div(call, a, b)
-    whole = where(quotient < 0, quotient.ceil(), quotient.floor())
-    rest: Tensor = call.tensor(a) - whole * call.operand(b)
-    return rest
-
-
 @primitive("pow", limits="of floats")
 def _pow(call: Call, base: Any, exponent: Any) -> Tensor:
     number = uniform(exponent)
     if number is not None and math.isfinite(number):
-        whole = isinstance(number, float) and number == int(number) and abs(number) < 2 ** 31
-        return power(call.tensor(base), int(number) if whole else number)
+        is_whole = isinstance(number, float) and number == int(number) \
+            and abs(number) < 2 ** 31
+        return whole(call, power(call.tensor(base), int(number) if is_whole else number))
     if not is_constant(exponent) and exponent.dtype != call.dtype:
         exponent = exponent.astype(call.dtype)
     return _two(power)(call, base, exponent)
@@ -88,16 +81,15 @@ def _functions() -> None:
     def row(function: Callable[[Any], Tensor]) -> Callable[..., Tensor]:
         return lambda call, x: function(call.tensor(x))
     for name in ("exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tanh",
-                 "floor", "ceil", "neg", "sign", "abs", "square", "stop_gradient"):
+                 "floor", "ceil", "neg", "sign", "abs", "stop_gradient"):
         primitive(name)(row(getattr(ops, name)))
     primitive("logistic")(row(ops.sigmoid))
+    primitive("square")(row(lambda x: x * x))
     primitive("tan")(row(lambda x: ops.sin(x) / ops.cos(x)))
     primitive("exp2")(row(lambda x: power(2.0, x)))
     primitive("cbrt")(row(lambda x: ops.sign(x) * power(ops.abs(x), 1 / 3)))
-    primitive("sinh")(row(lambda x: (ops.expm1(x) - ops.expm1(-x)) * 0.5))
     primitive("one_minus_square")(row(lambda x: (x + 1.0) * (1.0 - x)))
     primitive("log2")(row(lambda x: ops.log(x) * (1 / math.log(2))))
-    primitive("cosh")(row(lambda x: (ops.exp(x) + ops.exp(-x)) * 0.5))
 
 
 _functions()
@@ -106,9 +98,11 @@ _functions()
 @primitive("round")
 def _round(call: Call, x: Any) -> Tensor:
     tensor = call.tensor(x)
-    if "EVEN" in str(call.params["rounding_method"]):
+    if int(call.params["rounding_method"]):  # RoundingMethod.TO_NEAREST_EVEN
         return ops.round(tensor)
-    return ops.sign(tensor) * (ops.abs(tensor) + 0.5).floor()
+    size = ops.abs(tensor)
+    below = size.floor()
+    return ops.sign(tensor) * (below + (size - below >= 0.5).astype(call.dtype))
 
 
 @primitive("is_finite")
@@ -151,7 +145,11 @@ def _comparisons() -> None:
             else:
                 own = sign
             other = uniform(b)
-            return compare(call.tensor(a), own, call.tensor(b) if other is None else other)
+            if other is None or other != other or isinstance(other, bool):
+                other = call.tensor(b)
+            if own not in ("==", "!=") and call.tensor(a).dtype == "i1":
+                raise Unsupported("orders bool")
+            return whole(call, compare(call.tensor(a), own, other))
         return compared
     for name, sign in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"),
                        ("ge", ">=")):
@@ -166,7 +164,7 @@ def _logic() -> None:
         def of_bool(call: Call, *operands: Any) -> Tensor:
             if call.dtype != "i1":
                 raise Unsupported("of the bits of %s" % call.dtype)
-            return function(*broadcast_all([call.tensor(v) for v in operands]))
+            return whole(call, function(*broadcast_all([call.tensor(v) for v in operands])))
         return of_bool
     for name in ("and", "or", "xor", "not"):
         primitive(name, limits="of bool")(row(getattr(ops, "logical_" + name)))

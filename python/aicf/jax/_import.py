@@ -20,7 +20,7 @@ import numpy as np
 from .. import _views
 from .._constants import constant
 from .._tracing import current_trace, trace_error
-from ..errors import ModuleImportError
+from ..errors import CompileError, ModuleImportError, TraceError
 from . import _elementwise, _lookups, _shapes  # noqa: F401
 from ._raising import Raiser
 from ._shapes import part
@@ -147,8 +147,8 @@ class Importer:
             if name not in TABLE:
                 raise Unsupported(reason_for(name) or "nobody has told AICF what it is")
             return self._row(equation, operands)
-        except Unsupported as error:
-            text = "%s: %s" % (name, error)
+        except (Unsupported, TraceError, CompileError) as error:
+            text = "%s: %s" % (name, getattr(error, "message", str(error)).splitlines()[0])
             if text not in self.refused:
                 self.refused[text] = [0, self.places[-1]]
             self.refused[text][0] += 1
@@ -185,6 +185,8 @@ class Importer:
         if length > self.max_unroll:
             raise Unsupported("a scan of %d steps would be unrolled, and max_unroll is %d"
                               % (length, self.max_unroll))
+        if not length:
+            raise Unsupported("a scan of no steps")
         body = params["jaxpr"]
         if "ft_in" in params:  # from JAX 0.11 on
             constants, carry, columns = map(list, params["ft_in"].update(operands).unpack())
@@ -237,7 +239,7 @@ _NOTHING = object()
 def _stand_in(aval: Any) -> Any:
     """Zeros in the place of a result, so that later equations are looked at."""
     dtype = dtype_of(aval.dtype) if hasattr(aval, "dtype") else None
-    if dtype is None:
+    if dtype is None or 0 in aval.shape:
         return _NOTHING
     zero = np.zeros((), NUMPY_TYPES[dtype])
     return constant(np.broadcast_to(zero, tuple(aval.shape))).astype(dtype)
@@ -245,7 +247,7 @@ def _stand_in(aval: Any) -> Any:
 
 def _computed(equation: Any, operands: list[Any]) -> list[Any]:
     """What JAX makes of constants."""
-    if equation.primitive.name == "broadcast_in_dim":  # without writing it out
+    if equation.primitive.name == "broadcast_in_dim" and is_constant(operands[0]):  # without writing it out
         sizes = [1] * len(equation.params["shape"])
         for dim, size in zip(equation.params["broadcast_dimensions"], operands[0].shape):
             sizes[int(dim)] = size

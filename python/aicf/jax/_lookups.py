@@ -159,7 +159,8 @@ def _number(call: Call, columns: list[Any], sizes: list[int]) -> Tensor:
     for at, (tensor, size) in enumerate(zip(tensors, sizes)):
         if at:
             number = number * size + tensor
-        if not is_constant(columns[at]):
+        known = columns[at]
+        if not is_constant(known) or not ((known >= 0) & (known < size)).all():
             wrong = (tensor < 0) | (tensor >= size)
             outside = wrong if outside is None else outside | wrong
     return number if outside is None else number.masked_fill(outside, -1)
@@ -184,20 +185,14 @@ def _arranged(taken: Tensor, rank: int, window: list[int]) -> Tensor:
     return taken.permute(order)
 
 
-def _check_rows(shape: Sequence[int], form: Form) -> None:
-    """One element of each row: all other dimensions go along with the indices, or have
-    one element."""
-    others = [d for d in range(len(shape)) if d not in form.batch + form.indexed]
-    if len(form.indexed) != 1 or any(shape[d] != 1 for d in others):
-        raise Unsupported("takes whole boxes beside indices of their own")
+def _check_rows(form: Form) -> None:
+    if len(form.indexed) != 1:
+        raise Unsupported("takes several indices for each row")
 
 
-def _rows_last(x: Tensor, form: Form) -> Tensor:
-    """The indexed dimension behind those that go along with the indices."""
-    _check_rows(x.shape, form)
-    kept = form.batch + form.indexed
-    others = [d for d in range(len(x.shape)) if d not in kept]
-    return x.permute(others + kept).reshape([x.shape[d] for d in kept])
+def _in_result(form: Form, rank: int) -> list[int]:
+    """Where the dimensions of indices are in the result, of `rank` dimensions."""
+    return [d for d in range(rank) if d not in form.window]
 
 
 def _by_rows(call: Call, index: Any, form: Form) -> list[Tensor]:
@@ -214,21 +209,24 @@ def _by_rows(call: Call, index: Any, form: Form) -> list[Tensor]:
 
 
 def _picked(call: Call, x: Tensor, index: Any, form: Form) -> Tensor:
-    rows = _rows_last(x, form)
-    labels = _by_rows(call, index, form)
-    whole = _views.concat([ops.pick(rows, i).unsqueeze(-1) for i in labels], -1)
-    # [batch.., how many] to the order of the indices.
+    """One element of each row, or some. The window's dimensions have the same indices."""
+    _check_rows(form)
+    rows = x.permute(form.of_window + form.batch + form.indexed)
+    apart = rows.shape[:len(form.window)]
+    picked = [ops.pick(rows, broadcast(labels, (*apart, *labels.shape))).unsqueeze(-1)
+              for labels in _by_rows(call, index, form)]
     more = [d for d in range(len(index.shape)) if d not in form.of_indices]
-    sizes = [*whole.shape[:-1], *(index.shape[d] for d in more)]
-    order = [0] * len(index.shape)
-    for source, place in enumerate(form.of_indices + more):
-        order[place] = source
-    return whole.reshape(sizes).permute(order)
+    places = _in_result(form, len(apart) + len(index.shape))
+    whole = _views.concat(picked, -1).reshape(
+        [*rows.shape[:-1], *(index.shape[d] for d in more)])
+    return _back(whole, form.window + [places[d] for d in form.of_indices + more])
 
 
 def _note_labels(call: Call, form: Form, indices: Any, made: Tensor, x: Any) -> None:
     """One class of the last dimension for each row, in order: a note for _raising.py. The
     labels are one tensor for each indices."""
+    if _mode(call) == "CLIP":
+        return
     rank = len(x.shape)
     is_in_order = form.batch == list(range(rank - 1)) == form.of_indices
     if not is_constant(indices) and form.indexed == [rank - 1] and is_in_order \
@@ -241,6 +239,8 @@ def _note_labels(call: Call, form: Form, indices: Any, made: Tensor, x: Any) -> 
 
 
 def _note_pairs(call: Call, columns: list[Any], indices: Any, made: Tensor) -> None:
+    if _mode(call) == "CLIP":
+        return
     labels = call.notes.of("labels of", indices)
     if labels is None:
         labels = call.tensor(columns[1])
@@ -327,19 +327,20 @@ def _in_zeros(call: Call, indices: Any, updates: Tensor, form: Form) -> Tensor:
 
 
 def _unpicked(call: Call, x: Any, index: Any, updates: Tensor, form: Form) -> Tensor:
-    _check_rows(x.shape, form)
-    size = x.shape[form.indexed[0]]
+    _check_rows(form)
     more = [d for d in range(len(index.shape)) if d not in form.of_indices]
-    rows = updates.reshape(index.shape).permute(form.of_indices + more)
-    rows = rows.reshape([*rows.shape[:len(form.of_indices)], -1])
+    places = _in_result(form, len(updates.shape))
+    rows = updates.permute(form.window + [places[d] for d in form.of_indices + more])
+    front = rows.shape[:len(form.window) + len(form.of_indices)]
+    rows = rows.reshape([*front, -1])
     last = len(rows.shape) - 1
     total = None
-    for i, at in enumerate(_by_rows(call, index, form)):
-        own = part(rows, last, i, i + 1).reshape(rows.shape[:-1])
-        added = ops.pick_bwd(own, at, size=size)
+    for i, labels in enumerate(_by_rows(call, index, form)):
+        own = part(rows, last, i, i + 1).reshape(front)
+        added = ops.pick_bwd(own, broadcast(labels, front), size=x.shape[form.indexed[0]])
         total = added if total is None else total + added
     assert total is not None
-    kept = form.batch + form.indexed
+    kept = form.of_window + form.batch + form.indexed
     return _back(total, [sorted(kept).index(d) for d in kept]).reshape(call.shape)
 
 

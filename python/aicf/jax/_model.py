@@ -13,7 +13,7 @@ import numpy as np
 from .. import nn, ops
 from .._constants import constant
 from .._signature import Spec
-from .._tracing import location_of
+from .._tracing import location_of, user_line
 from ..errors import InvalidArgumentError
 from ._import import Importer, dtype_of
 from ._table import is_constant
@@ -57,6 +57,10 @@ class Imported:
                  max_unroll: int, on_host: bool) -> None:
         self.function, self.new_state, self.max_unroll = function, new_state, max_unroll
         self.on_host = on_host
+        self.enables_x64 = bool(jax.config.jax_enable_x64)
+        self.place = location_of(function)
+        if not self.place[0]:  # it is not a function of Python's
+            self.place = user_line()
         self.donated = list(donated)
         names = argument_names(function, len(arguments))
         self.arguments = [tree_of(n, a) for n, a in zip(names, arguments)]
@@ -69,6 +73,9 @@ class Imported:
         self.inputs = {name: Spec(tuple(leaf.shape), str(dtype_of(leaf.dtype)))
                        for i, tree in enumerate(self.arguments) if i not in self.donated
                        for name, leaf in zip(tree.names, self.abstract[i])}
+        #: NumPy's types of the inputs.
+        self.given = [np.dtype(leaf.dtype) for i, leaves in enumerate(self.abstract)
+                      if i not in self.donated for leaf in leaves]
         self.results: Any = None
         self.outputs: list[str] = []
         self.state_of: dict[int, str] = {}
@@ -97,11 +104,20 @@ class Imported:
 
     def value_of(self, leaf: Any, dtype: Any) -> Any:
         """A leaf of a donated tree where the step's device can read it."""
-        if not hasattr(leaf, "__dlpack__"):
-            return np.asarray(leaf, dtype)
+        leaf = converted(leaf, dtype)
         if self.on_host and isinstance(leaf, jax.Array):
             return jax.device_put(leaf, jax.local_devices(backend="cpu")[0])
         return leaf
+
+    def values_of(self, tree: Tree, leaves: Sequence[Any]) -> dict[str, Any]:
+        """New leaves of a donated tree, by name."""
+        abstract = self.abstract[self.arguments.index(tree)]
+        return {name: self.value_of(leaf, own.dtype)
+                for name, leaf, own in zip(tree.names, leaves, abstract)}
+
+    @staticmethod
+    def converted(leaf: Any, dtype: Any) -> Any:
+        return converted(leaf, dtype)
 
     # Tracing
 
@@ -110,18 +126,20 @@ class Imported:
         arguments = []
         for i, tree in enumerate(self.arguments):
             leaves = [leaf if i in self.donated else
-                      jax.ShapeDtypeStruct(specs[name][0], leaf.dtype)
+                      jax.ShapeDtypeStruct(specs[name][0], leaf.dtype,
+                                           weak_type=leaf.weak_type)
                       for name, leaf in zip(tree.names, self.abstract[i])]
             arguments.append(jax.tree_util.tree_unflatten(tree.structure, leaves))
-        closed, shapes = jax.make_jaxpr(self.function, return_shape=True)(*arguments)
-        return _without_dead(closed), shapes
+        with jax.enable_x64(self.enables_x64):
+            closed, shapes = jax.make_jaxpr(self.function, return_shape=True)(*arguments)
+            return _without_dead(closed), shapes
 
     def _places(self, result: Tree, shapes: Any) -> list[tuple[str, int]]:
         """The leaf of the result that each donated leaf becomes."""
-        donated = [self.arguments[i] for i in self.donated]
         donated = [Tree(t.name, t.structure, t.names, self.abstract[i])
-                   for t, i in zip(donated, self.donated) if t.names]
+                   for t, i in ((self.arguments[i], i) for i in self.donated)]
         if self.new_state is None:
+            donated = [tree for tree in donated if tree.names]
             first = find_donated(donated, result)
             numbers = [list(range(at, at + len(t.names))) for t, at in zip(donated, first)]
         else:
@@ -144,7 +162,7 @@ class Imported:
                                            "has" % old.name)
         return [jax.tree_util.tree_leaves(tree) for tree in trees]
 
-    def trace(self, **inputs: Any) -> dict[str, Any]:
+    def trace(self, /, **inputs: Any) -> dict[str, Any]:
         """What aicf.compile traces: the leaves that a call returns, by name."""
         closed, shapes = self._jaxpr({n: (t.shape, t.dtype) for n, t in inputs.items()})
         result = tree_of("result", shapes)
@@ -152,7 +170,7 @@ class Imported:
         values = [self.owners[name] if name in self.owners else inputs[name]
                   for tree in self.arguments for name in tree.names]
         tensors = [v._tensor() for v in values]
-        made = Importer(self.max_unroll, location_of(self.function)).run(closed, tensors)
+        made = Importer(self.max_unroll, self.place).run(closed, tensors)
         for name, number in places:
             if made[number] is not self.owners[name]._tensor():
                 self.owners[name].update(_tensor(made[number]))
@@ -178,9 +196,11 @@ class Imported:
         """The tree of what a call returns, and the output that each of its leaves is."""
         count = iter(range(len(is_returned)))
         leaves = [next(count) if own else None for own in is_returned]
+        empty = [self.arguments[i].structure for i in self.donated
+                 if not self.arguments[i].names]
         order, structure = jax.tree_util.tree_flatten(
             _pruned(jax.tree_util.tree_unflatten(self.results, leaves), self.results,
-                    is_returned))
+                    is_returned, empty))
         self._returned = structure, order
 
     def returned(self, values: Sequence[Any]) -> Any:
@@ -190,27 +210,45 @@ class Imported:
         return jax.tree_util.tree_unflatten(structure, [values[i] for i in order])
 
 
-def _pruned(tree: Any, structure: Any, is_returned: Sequence[bool]) -> Any:
-    """A tuple without the parts that stay in the step; of one part, that part."""
+def _pruned(tree: Any, structure: Any, is_returned: Sequence[bool], empty: list[Any]) -> Any:
+    """A tuple without the parts that stay in the step; of one part, that part. `empty` has
+    the structures of donated trees without leaves, of which each drops one part."""
     if type(tree) not in (tuple, list, dict):
         return tree
-    counts = [child.num_leaves for child in structure.children()]
     keys = list(sorted(tree) if isinstance(tree, dict) else range(len(tree)))
     first, kept = 0, []
-    for key, count, child in zip(keys, counts, structure.children()):
-        own = is_returned[first:first + count]
-        if any(own) or not count:
-            kept.append((key, _pruned(tree[key], child, own)))
-        first += count
+    for key, child in zip(keys, structure.children()):
+        own = is_returned[first:first + child.num_leaves]
+        first += child.num_leaves
+        if not own and child in empty:
+            empty.remove(child)
+        elif any(own) or not own:
+            kept.append((key, _pruned(tree[key], child, own, empty)))
     if len(kept) == len(keys):
-        return tree
+        return tree if all(tree[key] is value for key, value in kept) \
+            else _again(tree, kept)
     if isinstance(tree, dict):
         return dict(kept)
-    return kept[0][1] if len(kept) == 1 else type(tree)(value for _, value in kept)
+    return kept[0][1] if len(kept) == 1 else _again(tree, kept)
+
+
+def _again(tree: Any, kept: Sequence[tuple[Any, Any]]) -> Any:
+    return dict(kept) if isinstance(tree, dict) else type(tree)(v for _, v in kept)
+
+
+def converted(leaf: Any, dtype: Any) -> Any:
+    """A leaf of NumPy's or Python's as jax.jit takes it: dense, and f64 as f32 where JAX has
+    no f64. Others, and those of another type, stay as they are."""
+    if not isinstance(leaf, (np.ndarray, np.generic, bool, int, float)):
+        return leaf
+    array = np.asarray(leaf)
+    if jax.dtypes.canonicalize_dtype(array.dtype) != dtype:
+        return array
+    return np.asarray(array, dtype, order="C")
 
 
 def _tensor(value: Any) -> Any:
-    return constant(np.ascontiguousarray(value)) if is_constant(value) else value
+    return constant(np.asarray(value, order="C")) if is_constant(value) else value
 
 
 def _without_dead(closed: Any) -> Any:

@@ -33,8 +33,10 @@ from ._table import Call, Notes, is_constant, uniform
 #: No label is this number: a negative one has been counted from the end.
 NO_LABEL = -2 ** 31
 
-#: Notes that a reduced value keeps when it is reshaped or repeated along its rows.
-_ALONG_ROWS = ("most", "total", "log", "over", "picked", "losses")
+#: Notes that a reduced value keeps when it is reshaped, and those that it also keeps when it
+#: is repeated along its rows.
+_OF_ROWS = ("picked", "losses")
+_ALONG_ROWS = ("most", "total", "log", "over")
 
 
 class Raiser:
@@ -50,7 +52,7 @@ class Raiser:
         self._softmax: dict[int, Any] = {}
         self._rules: dict[str, Callable[..., Any]] = {
             "reduce_max": self._reduce_max, "reduce_sum": self._reduce_sum,
-            "max": self._same, "abs": self._same, "stop_gradient": self._same,
+            "max": self._same, "abs": self._abs, "stop_gradient": self._same,
             "reshape": self._reshaped, "broadcast_in_dim": self._reshaped,
             "squeeze": self._reshaped, "is_finite": self._is_finite,
             "select_n": self._select_n, "sub": self._sub, "exp": self._exp,
@@ -87,6 +89,11 @@ class Raiser:
     def _is_last(call: Call, x: Any) -> bool:
         return [int(a) for a in call.params["axes"]] == [len(x.shape) - 1]
 
+    @staticmethod
+    def _is_of_rows(value: Any, x: Any) -> bool:
+        rows = tuple(x.shape[:-1])
+        return tuple(value.shape) in (rows, (*rows, 1))
+
     # Rules
 
     def _reduce_max(self, call: Call, made: Any, x: Any) -> None:
@@ -94,25 +101,30 @@ class Raiser:
             self._note("most", made, x)
 
     def _same(self, call: Call, made: Any, *operands: Any) -> None:
-        """max(-inf, m), stop_gradient(m), abs(total)."""
+        """max(-inf, m), stop_gradient(m)."""
         for value in operands:
-            for kind in ("most", "total"):
-                note = self._of(kind, value)
-                if note is not None and (len(operands) == 1 or made is value):
-                    self._note(kind, made, note)
+            note = self._of("most", value)
+            if note is not None and (len(operands) == 1 or made is value):
+                self._note("most", made, note)
+
+    def _abs(self, call: Call, made: Any, value: Any) -> None:
+        if self._of("total", value) is not None:
+            self._note("total", made, self._of("total", value))
+            self._note("size", made, value)
 
     def _reshaped(self, call: Call, made: Any, value: Any) -> None:
         """[..] to [.., 1] or [.., C], in order, and back."""
         dims = [int(d) for d in call.params.get("broadcast_dimensions",
                                                 range(len(value.shape)))]
-        for kind in _ALONG_ROWS:
+        for kind in (*_OF_ROWS, *_ALONG_ROWS):
             note = self._of(kind, value)
             if note is None:
                 continue
             x = note[0] if isinstance(note, tuple) else note
             rows = tuple(x.shape[:-1])
             if tuple(value.shape) in (rows, (*rows, 1)) \
-                    and tuple(made.shape) in (rows, (*rows, 1), tuple(x.shape)) \
+                    and (tuple(made.shape) in (rows, (*rows, 1)) or kind in _ALONG_ROWS
+                         and tuple(made.shape) == tuple(x.shape)) \
                     and dims == list(range(len(value.shape))):
                 self._note(kind, made, note)
 
@@ -136,7 +148,8 @@ class Raiser:
             self._note("log_softmax", better, x)
             return better
         x, picked = self._of("lse", a), self._of("picked", b)
-        if x is not None and picked is not None and picked[0] is x:
+        if x is not None and picked is not None and picked[0] is x \
+                and self._is_of_rows(made, x):
             self._note("losses", made, (x, picked[2], 1))
         return None
 
@@ -171,16 +184,18 @@ class Raiser:
         return None
 
     def _ge(self, call: Call, made: Any, a: Any, b: Any) -> Any:
-        """A sum of powers is not below 0."""
-        return call.constant(True) if self._of("total", a) is not None \
-            and uniform(b) == 0 else None
+        """Only the derivative of |total| asks for it: a sum of powers is not below 0. (Of
+        NaN the derivative is NaN, by whichever way.)"""
+        is_asked = any(kept is a for kept in self.notes.all("size"))
+        return call.constant(True) if is_asked and uniform(b) == 0 else None
 
     def _div(self, call: Call, made: Any, a: Any, b: Any) -> Any:
         x = self._of("total", b)
         if x is not None:
-            if self._of("power", a) is x:
+            if self._of("power", a) is x and tuple(made.shape) == tuple(x.shape):
                 return self._softmax_of(x)
-            self._note("over", made, (x, a))
+            if self._is_of_rows(made, x):
+                self._note("over", made, (x, a))
         losses, count = self._of("summed", a), uniform(b)
         if losses is not None and count == losses[0].size // losses[0].shape[-1]:
             return self._mean_loss(losses)

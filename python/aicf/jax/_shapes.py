@@ -138,7 +138,7 @@ def _dot_general(call: Call, a: Any, b: Any) -> Tensor:
     (of_a, of_b), (batch_a, batch_b) = [[[int(d) for d in side] for side in pair]
                                         for pair in call.params["dimension_numbers"]]
     left, right = call.tensor(a), call.tensor(b)
-    if left.dtype != call.dtype and call.is_float:  # the sum is wider than the operands
+    if call.is_float and not left.dtype == right.dtype == call.dtype:  # the sum is wider
         left, right = left.astype(call.dtype), right.astype(call.dtype)
     if not call.is_float:
         raise Unsupported("of %s" % call.dtype)
@@ -192,7 +192,7 @@ def _axes(call: Call) -> tuple[int, ...]:
     return tuple(int(a) for a in call.params["axes"])
 
 
-@primitive("reduce_sum")
+@primitive("reduce_sum", limits="of integers exact up to 2^53, and no overflow wraps round")
 def _reduce_sum(call: Call, x: Any) -> Tensor:
     tensor = call.tensor(x)
     if all(tensor.shape[a] == 1 for a in _axes(call)):

@@ -84,7 +84,10 @@ class Step(Entry):
                 raise InvalidArgumentError("%s has the structure %s, expected %s"
                                            % (tree.name, structure, tree.structure))
             leaves += own
-        values = super().__call__(*leaves)
+        given = self.imported.given
+        values = super().__call__(*(
+            leaf if isinstance(leaf, jax.Array) else self.imported.converted(leaf, dtype)
+            for leaf, dtype in zip(leaves, given)))
         array = self._array
         return self.imported.returned([array(v) for v in values.values()])
 
@@ -117,10 +120,10 @@ class Step(Entry):
             if structure != tree.structure:
                 raise InvalidArgumentError("%s has the structure %s, expected %s"
                                            % (tree.name, structure, tree.structure))
-            values.update(zip(tree.names, leaves))
+            values.update(self.imported.values_of(tree, leaves))
         self._check_types(values)
         for name, value in values.items():
-            self.program.executor.write(name, self.imported.value_of(value, None))
+            self.program.executor.write(name, value)
 
     def _check_types(self, values: Mapping[str, Any]) -> None:
         from ._import import dtype_of

@@ -63,7 +63,13 @@ def argument_names(function: Callable[..., Any], count: int) -> list[str]:
         parameters = []
     plain = [p.name for p in parameters
              if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return [plain[i] if i < len(plain) else "arg%d" % i for i in range(count)]
+    names: list[str] = []
+    for i in range(count):
+        name = plain[i] if i < len(plain) else "arg%d" % i
+        while name in names:
+            name += "_"
+        names.append(name)
+    return names
 
 
 def _levels(structure: Any) -> Any:

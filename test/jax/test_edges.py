@@ -1,0 +1,185 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where an importer goes wrong in silence: ties, infinities, scalars, what only looks like a
+cross-entropy, types that JAX converts."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from cases import Make, mlp, mse, with_optimizer
+
+import aicf.jax
+from aicf.errors import ModuleImportError, VerificationError
+
+ce = optax.softmax_cross_entropy_with_integer_labels
+X = np.random.default_rng(0).normal(size=(6, 5)).astype("f4")
+Y = np.array([0, 4, 2, 1, 3, 3], "i4")
+
+
+def same(function, *arguments, tolerance=2e-6):
+    """As jax.jit has it: values, infinities, NaNs, shapes and types. Verification is out,
+    since it is tested here, too."""
+    step = aicf.jax.compile_step(function, arguments, verify=False)
+    ours, theirs = step(*arguments), jax.jit(function)(*arguments)
+    assert jax.tree.structure(ours) == jax.tree.structure(theirs)
+    for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs)):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        assert np.allclose(np.asarray(a, "f8"), np.asarray(b, "f8"), tolerance, tolerance,
+                           equal_nan=True)
+
+
+TIES = np.array([0.5, 1.5, 2.5, -2.5, 0.49999997, 8388609, -0.5, 3.2], "f4")
+EDGES = np.array([np.nan, np.inf, -np.inf, 0, -0.0, 1e-30, -3, 2], "f4")
+
+
+@pytest.mark.parametrize("function", [
+    jnp.round, lambda x: jax.lax.round(x, jax.lax.RoundingMethod.AWAY_FROM_ZERO),
+    jnp.trunc, jnp.sign, jnp.floor], ids=["even", "away", "trunc", "sign", "floor"])
+def test_rounding(function):
+    same(function, TIES)
+
+
+@pytest.mark.parametrize("function", [
+    jax.nn.relu, jnp.isfinite, jnp.isnan, jnp.abs, lambda x: jnp.maximum(x, -jnp.inf),
+    lambda x: jnp.minimum(x, jnp.inf), lambda x: jnp.clip(x, -1, 1), lambda x: x == jnp.nan,
+    lambda x: x < jnp.inf, lambda x: jnp.where(x > 0, x, jnp.nan), jnp.nan_to_num,
+    lambda x: jnp.where(jnp.isnan(x), 0, x).max()])
+def test_infinities(function):
+    same(function, EDGES)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: jnp.ones((6, 5)) * x[:, :1], lambda x: jnp.full((6, 5), 2.0) + x[:1],
+    lambda x: jnp.maximum(jnp.zeros((6, 5)), x[:, :1]), lambda x: jnp.zeros((6, 5)) < x[:1],
+    lambda x: jnp.ones((6, 5)) / x[:, :1], lambda x: jnp.full((6, 5), 2.0) ** x[:1],
+    lambda x: x[:1] ** jnp.full((6, 5), 2.0), lambda x: jnp.full((6, 5), -jnp.inf) < x[:1],
+    jax.grad(lambda x: jax.nn.softmax(x).sum())])
+def test_a_constant_beside_what_repeats(function):
+    same(function, X)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: {"loss": x.sum(), "rate": 0.1}, lambda x: x.sum() * jnp.inf,
+    lambda x: jnp.where(x.sum() > 99, x.sum(), jnp.nan), jnp.nanmax,
+    lambda x: jnp.minimum(x.sum(), jnp.inf)])
+def test_scalars_stay_scalars(function):
+    same(function, X)
+
+
+def test_a_scalar_that_is_set_anew():
+    def function(state, x):
+        return {"w": state["w"] + x.sum(), "count": jnp.zeros(())}, x.sum()
+    state = {"w": jnp.ones(()), "count": jnp.ones(())}
+    step = aicf.jax.compile_step(function, (state, X), 0)
+    step(X)
+    assert float(step.state()["count"]) == 0
+
+
+@pytest.mark.parametrize("optimizer", [optax.sgd(0.1), optax.sign_sgd(0.1)])
+def test_states_without_leaves_are_not_returned(optimizer):
+    make = Make()
+    function, arguments, donated = with_optimizer(
+        lambda p, x, y: mse(mlp(p, x), y), optimizer, make.layers(5, 8, 2), make.floats(4, 5),
+        make.floats(4, 2))
+    for new_state in (None, lambda result: (result[0], result[1])):
+        step = aicf.jax.compile_step(function, arguments, donated, new_state=new_state)
+        assert isinstance(float(step(*arguments[2:])), float)
+        assert len(step.state()) == 2
+
+
+def picked(x, y, **options):
+    return jnp.take_along_axis(x, y[:, None], -1, **options)
+
+
+#: Losses that are cross-entropies, and losses that only look like them.
+LOSSES = {
+    "mean": lambda x, y: ce(x, y).mean(), "sum": lambda x, y: ce(x, y).sum(),
+    "twice": lambda x, y: 2 * ce(x, y).mean(),
+    "weights": lambda x, y: (ce(x, y) * jnp.arange(6.0)).mean(),
+    "masked": lambda x, y: (ce(x, y) * (y > 1)).sum() / (y > 1).sum(),
+    "half": lambda x, y: ce(x, y)[:3].mean(), "squares": lambda x, y: (ce(x, y) ** 2).mean(),
+    "repeated": lambda x, y: jnp.broadcast_to(ce(x, y)[:, None], x.shape).sum() / 6,
+    "spread": lambda x, y: (jax.nn.logsumexp(x, -1, keepdims=True) - jnp.broadcast_to(
+        picked(x, y), x.shape)).sum() / 6,
+    "clipped": lambda x, y: -picked(jax.nn.log_softmax(x), y + 3, mode="clip").mean(),
+    "smoothed": lambda x, y: optax.softmax_cross_entropy(
+        x, 0.9 * jax.nn.one_hot(y, 5) + 0.02).mean(),
+    "two": lambda x, y: ce(x, y).mean() + 0.1 * jax.nn.logsumexp(x, -1).mean(),
+    "shared": lambda x, y: ce(x, y).mean() + ce(x, 4 - y).mean(),
+    "of_abs": lambda x, y: (jnp.log(jnp.exp(x - 9 - jnp.abs(x - 9).min() * 0 - jnp.abs(
+        (x - 9).max(-1))[:, None]).sum(-1)) + (x - 9).max(-1) - picked(x - 9, y)[:, 0]).mean(),
+    "columns": lambda x, y: -jax.nn.log_softmax(x, 0)[jnp.arange(5), y[:5]].mean(),
+    "entropy": lambda x, y: -(jax.nn.softmax(x) * jax.nn.log_softmax(x)).sum(-1).mean(),
+    "stopped": lambda x, y: (jax.nn.logsumexp(x, -1) - jax.lax.stop_gradient(
+        picked(x, y)[:, 0])).mean(),
+    "weighted rows": lambda x, y: (jnp.exp(x - x.max(-1, keepdims=True)) * (
+        x / jnp.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True))).sum()}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses(name):
+    same(jax.value_and_grad(LOSSES[name]), X, Y)
+    same(lambda x, y: jax.vmap(lambda v: LOSSES[name](x * v, y))(jnp.arange(1.0, 3)), X, Y,
+         tolerance=5e-6)
+
+
+def test_an_index_outside_beside_another():
+    def get(x, i):
+        return x.at[i, 7].get(mode="fill", fill_value=jnp.nan)
+    same(get, X, np.array([0, 1], "i4"))
+    same(lambda x, i: x.at[i, 7].add(1.0), X, np.array([0, 1], "i4"))
+
+
+def test_types_that_jit_takes():
+    same(lambda x, s: x * s, jnp.ones(3, "bfloat16"), 2.0)
+    same(lambda x, y: ce(x, y).mean(), np.asarray(X, "f8"), np.asarray(Y, "i8"))
+    same(lambda x: x.sum(0), X.T)
+
+    def function(state, x):
+        return (state[0] + 1, state[1] + x.sum()), x.sum()
+    for first in ((0, 1.0), (np.int64(0), np.float64(1))):
+        step = aicf.jax.compile_step(function, (first, X), 0,
+                                     new_state=lambda result: [result[0]])
+        step(X)
+        assert int(step.state()[0]) == 1
+
+
+def test_verification_sees_what_is_no_number(monkeypatch):
+    from aicf.jax import _table
+
+    def with_row(name, function):
+        row = _table.TABLE[name]
+        monkeypatch.setitem(_table.TABLE, name, _table.Row(
+            lambda call, x: function(row.function, call, x), ""))
+    with_row("log", lambda row, call, x: row(call, abs(call.tensor(x))))
+    with_row("sqrt", lambda row, call, x: -row(call, x))
+    for function, example in ((jnp.log, [-1.0, 2]), (lambda x: 1 / jnp.sqrt(x), [0.0, 0])):
+        with pytest.raises(VerificationError, match="where JAX has|differs"):
+            aicf.jax.compile_step(function, (np.array(example, "f4"),))
+
+
+@pytest.mark.parametrize("function, text", [
+    (lambda x: jnp.fmod(x, 0.1), "rem"), (lambda x: jnp.sinh(x), "sinh"),
+    (lambda x: jax.lax.scan(lambda c, i: (c * 2, c), x, jnp.zeros((0, 2))),
+     "a scan of no steps"), (lambda x: (x > 0) < (x > 1), "lt: orders bool")])
+def test_what_is_refused_is_listed(function, text):
+    with pytest.raises(ModuleImportError, match=text):
+        aicf.jax.compile_step(function, (X,))
+
+
+def test_names_and_numbers_of_arguments():
+    step = aicf.jax.compile_step(lambda arg1, *rest: arg1 + rest[0], (X, X))
+    assert np.allclose(step(X, X), 2 * X)
+    step = aicf.jax.compile_step(lambda self, x: (self + 1, x.sum()), (X, X), np.int64(-2),
+                                 new_state=lambda result: [result[0]])
+    assert float(step(X)) == pytest.approx(X.sum(), rel=1e-5)
+
+
+def test_a_step_of_x64_outside_of_it():
+    with jax.enable_x64(True):
+        step = aicf.jax.compile_step(lambda p, x: (p + x.mean(), x.sum()),
+                                     (jnp.zeros(()), jnp.ones((4, 2))), 0,
+                                     new_state=lambda result: [result[0]])
+    assert float(step(np.ones((3, 2)))) == 6

@@ -12,8 +12,9 @@ from cases import CASES, Make
 import aicf.jax
 
 STEPS = 20
-#: Distances after so many steps, in parts of the largest number.
-BOUNDS = {"float32": 3e-5, "float64": 1e-10}
+#: Distances after so many steps, in parts of the largest number. JAX computes Adam's
+#: 1 - 0.999^t in f32, which is off by 6e-5 at first, and AICF in f64.
+BOUNDS = {"float32": 2e-4, "float64": 1e-10}
 #: optax computes the schedule in f32, and JAX fuses that.
 SCHEDULES_IN_F32 = ("chain_with_clip_and_schedule", "injected_rate")
 

@@ -22,6 +22,7 @@ from .._constants import constant
 from .._tracing import current_trace, trace_error
 from ..errors import CompileError, ModuleImportError, TraceError
 from . import _elementwise, _lookups, _shapes  # noqa: F401
+from ._adam import AdamRaiser
 from ._raising import Raiser
 from ._shapes import part
 from ._table import NUMPY_TYPES, TABLE, Call, Notes, Unsupported, is_constant
@@ -81,14 +82,17 @@ class Importer:
         self.places = [place]
         self.refused: dict[str, list[Any]] = {}  # text: how often, the first line
         self.notes = Notes()
-        self.raiser = Raiser(self.notes)
+        self.adam = AdamRaiser(self.notes)
+        self.raisers = Raiser(self.notes), self.adam
 
     def run(self, closed: Any, inputs: Sequence[Any]) -> list[Any]:
         """Returns the results: tensors, or arrays of NumPy for constants. Raises
         ModuleImportError with all that cannot be said."""
+        for value in inputs:
+            self.notes.add("argument", value, True)
         results = self._jaxpr(closed.jaxpr, closed.consts, inputs)
         self.check()
-        return results
+        return [self.adam.result(value) for value in results]
 
     def check(self) -> None:
         if self.refused:
@@ -164,8 +168,9 @@ class Importer:
         call = Call(equation.params, tuple(aval.shape), dtype, self.notes)
         name = equation.primitive.name
         made = TABLE[name].function(call, *operands)
-        results = made if isinstance(made, list) else [
-            self.raiser.see(name, call, operands, made)]
+        for raiser in self.raisers if not isinstance(made, list) else ():
+            made = raiser.see(name, call, operands, made)
+        results = made if isinstance(made, list) else [made]
         return [self._checked(result, var, equation)
                 for result, var in zip(results, equation.outvars)]
 

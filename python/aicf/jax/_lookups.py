@@ -121,10 +121,10 @@ def _gather(call: Call, x: Any, indices: Any) -> Tensor:
         _columns(call, indices, len(form.indexed)), form.indexed)]
     if form.batch:
         made = _picked(call, table, columns[0], form).reshape(call.shape)
-        _note_labels(call, form, indices, made, table)
+        _note_labels(call, form, indices, columns[0], made, table)
     elif len(columns) == 2 and _is_pairs(table, columns, form):
         made = ops.pick(table, call.tensor(columns[1]))
-        _note_pairs(call, columns, indices, made)
+        _note_classes(call, indices, columns[1], made, made.shape)
     else:
         made = _rows(call, table, columns, form).reshape(call.shape)
     return made
@@ -222,29 +222,24 @@ def _picked(call: Call, x: Tensor, index: Any, form: Form) -> Tensor:
     return _back(whole, form.window + [places[d] for d in form.of_indices + more])
 
 
-def _note_labels(call: Call, form: Form, indices: Any, made: Tensor, x: Any) -> None:
-    """One class of the last dimension for each row, in order: a note for _raising.py. The
-    labels are one tensor for each indices."""
-    if _mode(call) == "CLIP":
-        return
+def _note_labels(call: Call, form: Form, indices: Any, column: Any, made: Tensor, x: Any
+                 ) -> None:
+    """One class of the last dimension for each row, in order: a note for _raising.py."""
     rank = len(x.shape)
     is_in_order = form.batch == list(range(rank - 1)) == form.of_indices
     if not is_constant(indices) and form.indexed == [rank - 1] and is_in_order \
             and indices.size == x.size // x.shape[-1]:
-        labels = call.notes.of("labels of", indices)
-        if labels is None:
-            labels = indices.reshape(x.shape[:-1])
-            call.notes.add("labels of", indices, labels)
-        call.notes.add("labels", made, labels)
+        _note_classes(call, indices, column, made, x.shape[:-1])
 
 
-def _note_pairs(call: Call, columns: list[Any], indices: Any, made: Tensor) -> None:
-    if _mode(call) == "CLIP":
-        return
-    labels = call.notes.of("labels of", indices)
+def _note_classes(call: Call, indices: Any, column: Any, made: Tensor, rows: Sequence[int]
+                  ) -> None:
+    """The labels are one tensor for each indices, and mode, which may have moved them."""
+    kind = "labels of " + _mode(call).replace("PROMISE_IN_BOUNDS", "FILL_OR_DROP")
+    labels = call.notes.of(kind, indices)
     if labels is None:
-        labels = call.tensor(columns[1])
-        call.notes.add("labels of", indices, labels)
+        labels = call.tensor(column).reshape(tuple(rows))
+        call.notes.add(kind, indices, labels)
     call.notes.add("labels", made, labels)
 
 
@@ -281,11 +276,11 @@ def _added(call: Call, x: Any, indices: Any, updates: Tensor) -> Tensor:
         _columns(call, indices, len(form.indexed)), form.indexed)]
     if form.batch:
         made = _unpicked(call, x, columns[0], updates, form)
-        _note_labels(call, form, indices, made, x)
+        _note_labels(call, form, indices, columns[0], made, x)
         return made
     if len(columns) == 2 and _is_pairs(x, columns, form):
         made = ops.pick_bwd(updates, call.tensor(columns[1]), size=x.shape[1])
-        _note_pairs(call, columns, indices, made)
+        _note_classes(call, indices, columns[1], made, updates.shape)
         return made
     rest = [d for d in range(len(x.shape)) if d not in form.indexed]
     sizes, kept = [x.shape[d] for d in form.indexed], [x.shape[d] for d in rest]

@@ -146,32 +146,23 @@ def _dot_general(call: Call, a: Any, b: Any) -> Tensor:
     free_b = [d for d in range(len(right.shape)) if d not in of_b + batch_b]
     if not of_a:
         return _outer(left, right, batch_a, free_a, batch_b, free_b)
-    if len(left.shape) == len(right.shape) == 2 and not batch_a and len(of_a) == 1:
-        flags = of_a == [0], of_b == [1]
-        product = ops.matmul(left, right, transA=flags[0], transB=flags[1])
-        call.notes.add("matmul", product, (left, right, *flags))
-        return product
-    batch = [left.shape[d] for d in batch_a]
-    depth = math.prod(left.shape[d] for d in of_a)
-    rows = _matrices(left, batch_a, free_a, of_a, batch, depth)
-    # Rows of the second factor lie as they do in memory, if one of both orders does.
-    columns_last = bool(free_b) and free_b[-1] == len(right.shape) - 1
-    if columns_last:
-        columns = _matrices(right, batch_b, of_b, free_b, batch, -1, depth)
-    else:
-        columns = _matrices(right, batch_b, free_b, of_b, batch, depth)
-    made: Tensor = ops.matmul(rows, columns, transB=not columns_last)
-    return made.reshape(call.shape)
+    # Factors are read as they lie in memory, if one of both orders is that. (With batch
+    # dimensions, the left one has its rows first.)
+    turns_left = not batch_a and free_a[-1:] == [len(left.shape) - 1]
+    turns_right = free_b[-1:] != [len(right.shape) - 1]
+    rows = _matrices(left, batch_a, *((of_a, free_a) if turns_left else (free_a, of_a)))
+    columns = _matrices(right, batch_b, *((free_b, of_b) if turns_right else (of_b, free_b)))
+    made: Tensor = ops.matmul(rows, columns, transA=turns_left, transB=turns_right)
+    product = made.reshape(call.shape)
+    if len(call.shape) == len(made.shape) == 2:
+        call.notes.add("matmul", product, (rows, columns, turns_left, turns_right))
+    return product
 
 
-def _matrices(x: Tensor, batch: list[int], rows: list[int], columns: list[int],
-              batch_sizes: list[int], width: int, height: int = -1) -> Tensor:
-    """x as [batch.., height, width]."""
-    sizes = [x.shape[d] for d in rows + columns]
-    count = math.prod(sizes)
-    if width < 0:
-        width = count // height
-    return x.permute(batch + rows + columns).reshape([*batch_sizes, count // width, width])
+def _matrices(x: Tensor, batch: list[int], rows: list[int], columns: list[int]) -> Tensor:
+    """x as [batch.., rows, columns]."""
+    sizes = [math.prod(x.shape[d] for d in dims) for dims in (rows, columns)]
+    return x.permute(batch + rows + columns).reshape([*(x.shape[d] for d in batch), *sizes])
 
 
 def _outer(a: Tensor, b: Tensor, batch_a: list[int], free_a: list[int],

@@ -1,0 +1,249 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Adam's update, found in the primitives that optax makes of it.
+
+As in _raising.py, each result that is a part of it is noted with what it means, with
+moments m and v, a gradient g, a count t and numbers b1, b2, eps, decay, rate:
+
+    times       x c, of a number c          squared      x x
+    argument    of the function: moments are
+    moment      b1 m + (1 - b1) g, or b2 v + (1 - b2) g g
+    power       b^t                         correction   1 - b^t
+    corrected   moment / correction         root         sqrt(corrected)
+    bottom      root + eps                  direction    corrected / bottom, + decay p
+    update      -rate direction
+
+p + update gets aicf.adam_step, whose other results replace both moments where they are
+results of the function. Numbers of f32 are read as what was written: 0.9, and not
+0.89999998. The count is one that optax increments, and that stays at the largest number:
+aicf.step_inc. (1 - b^t is computed in f64: JAX's f32 loses four digits of it at first.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._constants import constant
+from .._pointwise import INTEGERS
+from ._table import NUMPY_TYPES, Call, Notes, is_constant, uniform
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One of both, as a traced tensor."""
+
+    made: Any
+    before: Any
+    of: Any
+    is_second: bool
+    beta: float
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Where a parameter goes to, but for the rate."""
+
+    first: Moment
+    second: Moment
+    count: Any
+    eps: float
+    parameter: Any = None
+    decay: float = 0.0
+
+
+def written(number: float, dtype: str) -> float:
+    """A number as somebody wrote it, who got the nearest one of the type."""
+    return float(str(np.float32(number))) if dtype == "f32" else float(number)
+
+
+def _largest(count: Any) -> int:
+    return int(np.iinfo(NUMPY_TYPES[count.dtype]).max)
+
+
+class AdamRaiser:
+    """Looks at each equation behind its row.
+
+    Attributes:
+        found: how many updates were raised.
+    """
+
+    def __init__(self, notes: Notes) -> None:
+        self.notes, self.found = notes, 0
+        self._corrections: dict[Any, Any] = {}
+        self._counts: dict[int, Any] = {}
+        self._rates: dict[Any, Any] = {}
+        self._moments: dict[int, tuple[Any, Any]] = {}  # what replaces a result
+        self._rules: dict[str, Callable[..., Any]] = {
+            "mul": self._mul, "square": self._square, "integer_pow": self._square,
+            "add": self._add, "add_any": self._add, "pow": self._pow, "sub": self._sub,
+            "div": self._div, "sqrt": self._sqrt, "broadcast_in_dim": self._broadcast,
+            "convert_element_type": self._convert, "lt": self._lt,
+            "select_n": self._select_n}
+
+    def see(self, name: str, call: Call, operands: Sequence[Any], made: Any) -> Any:
+        """Returns the result of an equation: `made`, or what is better."""
+        if name not in self._rules or is_constant(made):
+            return made
+        better = self._rules[name](call, made, *operands)
+        return made if better is None else better
+
+    def result(self, value: Any) -> Any:
+        """A result of the function, or what replaces it."""
+        return self._moments.get(id(value), (None, value))[1]
+
+    def _of(self, kind: str, value: Any) -> Any:
+        return None if is_constant(value) else self.notes.of(kind, value)
+
+    # Rules
+
+    def _mul(self, call: Call, made: Any, a: Any, b: Any) -> None:
+        for number, x in ((uniform(a), b), (uniform(b), a)):
+            if number is not None:
+                self.notes.add("times", made, (x, written(number, call.dtype)))
+        if a is b:
+            self.notes.add("squared", made, a)
+        for direction, rate in ((self._of("direction", a), b),
+                                (self._of("direction", b), a)):
+            if direction is not None and (uniform(rate) is not None or rate.shape == ()):
+                self.notes.add("update", made, (direction, rate))
+
+    def _square(self, call: Call, made: Any, x: Any) -> None:
+        if call.params.get("y", 2) == 2:
+            self.notes.add("squared", made, x)
+
+    def _add(self, call: Call, made: Any, a: Any, b: Any) -> Any:
+        for x, y in ((a, b), (b, a)):
+            self._note_moment(made, x, y)
+            self._note_sum(call, made, x, y)
+            if uniform(y) == 1 and self._is_count(x):
+                self.notes.add("next", made, x)
+            update = self._of("update", y)
+            if update is not None and self._is_parameter(update[0], x):
+                return self._step(call, x, *update)
+        return None
+
+    def _is_count(self, x: Any) -> bool:
+        return self._of("argument", x) is not None and x.dtype in INTEGERS \
+            and x.shape == ()
+
+    def _lt(self, call: Call, made: Any, a: Any, b: Any) -> None:
+        if not is_constant(a) and self._is_count(a) and uniform(b) == _largest(a):
+            self.notes.add("may go on", made, a)
+
+    def _select_n(self, call: Call, made: Any, which: Any, *cases: Any) -> Any:
+        count = self._of("may go on", which)
+        if count is None or len(cases) != 2 or uniform(cases[0]) != _largest(count) \
+                or self._of("next", cases[1]) is not count:
+            return None
+        if id(count) not in self._counts:
+            self._counts[id(count)] = ops.step_inc(count)
+            self.notes.add("stepped", self._counts[id(count)], count)
+        return self._counts[id(count)]
+
+    def _note_moment(self, made: Any, new: Any, old: Any) -> None:
+        new, old = self._of("times", new), self._of("times", old)
+        if new is None or old is None or abs(new[1] + old[1] - 1) > 1e-6 \
+                or not 0 <= old[1] < 1 or self._of("argument", old[0]) is None:
+            return
+        squared = self._of("squared", new[0])
+        self.notes.add("moment", made, Moment(
+            made, old[0], new[0] if squared is None else squared, squared is not None,
+            old[1]))
+
+    def _note_sum(self, call: Call, made: Any, x: Any, y: Any) -> None:
+        number = uniform(y)
+        corrected, root = self._of("corrected", x), self._of("root", x)
+        if corrected is not None and number == 0:
+            self.notes.add("corrected", made, corrected)
+        if root is not None and number is not None and number >= 0:
+            self.notes.add("bottom", made, (*root, written(number, call.dtype)))
+        direction, decayed = self._of("direction", x), self._of("times", y)
+        if direction is not None and decayed is not None and decayed[1] >= 0 \
+                and direction.parameter is None:
+            self.notes.add("direction", made, replace(
+                direction, parameter=decayed[0], decay=decayed[1]))
+
+    def _pow(self, call: Call, made: Any, base: Any, exponent: Any) -> None:
+        count = self._of("count", exponent)
+        count = exponent if count is None else count
+        if uniform(base) is not None and not is_constant(count) \
+                and count.dtype in INTEGERS and count.shape == ():
+            self.notes.add("power", made, (written(uniform(base), call.dtype), count))
+
+    def _convert(self, call: Call, made: Any, x: Any) -> None:
+        if not is_constant(x) and x.dtype in INTEGERS:
+            self.notes.add("count", made, x)
+
+    def _sub(self, call: Call, made: Any, a: Any, b: Any) -> None:
+        power = self._of("power", b)
+        if uniform(a) == 1 and power is not None:
+            self.notes.add("correction", made, power)
+
+    def _broadcast(self, call: Call, made: Any, x: Any) -> None:
+        correction = self._of("correction", x)
+        if correction is not None:
+            self.notes.add("correction", made, correction)
+
+    def _div(self, call: Call, made: Any, a: Any, b: Any) -> None:
+        moment, correction = self._of("moment", a), self._of("correction", b)
+        if moment is not None and correction is not None \
+                and abs(correction[0] - moment.beta) < 1e-6:
+            self.notes.add("corrected", made, (moment, correction[1]))
+        first, bottom = self._of("corrected", a), self._of("bottom", b)
+        if first is not None and bottom is not None and not first[0].is_second \
+                and first[0].of is bottom[0].of and first[1] is bottom[1] \
+                and self._of("stepped", first[1]) is not None:
+            self.notes.add("direction", made, Direction(first[0], bottom[0], first[1],
+                                                        bottom[2]))
+
+    def _sqrt(self, call: Call, made: Any, x: Any) -> None:
+        corrected = self._of("corrected", x)
+        if corrected is not None and corrected[0].is_second:
+            self.notes.add("root", made, corrected)
+
+    # What has a kernel
+
+    @staticmethod
+    def _is_parameter(direction: Direction, x: Any) -> bool:
+        if is_constant(x) or x.dtype not in ("f32", "f64") \
+                or direction.parameter is not None and direction.parameter is not x:
+            return False
+        return all(not is_constant(t) and (t.shape, t.dtype) == (x.shape, x.dtype)
+                   for t in (direction.first.before, direction.second.before,
+                             direction.first.of))
+
+    def _step(self, call: Call, parameter: Any, direction: Direction, rate: Any) -> Any:
+        first, second = direction.first, direction.second
+        made, m, v = ops.adam_step(
+            parameter, first.of, first.before, second.before,
+            self._correction(call, first.beta, second.beta, direction.count),
+            self._rate(call, rate),
+            beta1=first.beta, beta2=second.beta, eps=direction.eps,
+            weight_decay=direction.decay)
+        self._moments[id(first.made)] = first.made, m
+        self._moments[id(second.made)] = second.made, v
+        self.found += 1
+        return made
+
+    def _rate(self, call: Call, negative: Any) -> Any:
+        """The rate as one tensor for all parameters, which are updated together then."""
+        number = uniform(negative)
+        key = id(negative) if number is None else (number, call.dtype)
+        if key not in self._rates:
+            # A constant keeps no id(), a tensor does while its note is there.
+            self._rates[key] = -negative if number is None else constant(np.asarray(
+                -written(number, call.dtype), NUMPY_TYPES[call.dtype]))
+        return self._rates[key]
+
+    def _correction(self, call: Call, beta1: float, beta2: float, count: Any) -> Any:
+        """1 / (1 - b^t) for both, once for all parameters."""
+        key = beta1, beta2, id(count), call.dtype
+        if key not in self._corrections:
+            self._corrections[key] = ops.bias_corr(count, beta1=beta1, beta2=beta2,
+                                                   dtype=call.dtype)
+        return self._corrections[key]

@@ -21,7 +21,7 @@ from ..errors import InvalidArgumentError
 tree_util = jax.tree_util
 
 
-@dataclass
+@dataclass(eq=False)
 class Tree:
     """One argument, or one part of a result.
 

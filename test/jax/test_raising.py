@@ -29,6 +29,8 @@ FOUND = {"adamw": (4, 1, 1, 0), "moving_average": (4, 1, 1, 0), "vmapped_loss": 
 def test_what_is_found(name):
     step = aicf.jax.compile_step(*CASES[name](Make()), verify=False)
     found = ops_of(step)
+    assert step.raised.get("adam_step", 0) == FOUND[name][0]
+    assert step.raised.get("softmax_cross_entropy", 0) == FOUND[name][1]
     assert tuple(found.count(op) for op in (
         "adam_step", "softmax_cross_entropy", "softmax_cross_entropy_grad",
         "softmax")) == FOUND[name]

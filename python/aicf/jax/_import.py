@@ -82,8 +82,8 @@ class Importer:
         self.places = [place]
         self.refused: dict[str, list[Any]] = {}  # text: how often, the first line
         self.notes = Notes()
-        self.adam = AdamRaiser(self.notes)
-        self.raisers = Raiser(self.notes), self.adam
+        self.adam, self.rows = AdamRaiser(self.notes), Raiser(self.notes)
+        self.raisers = self.rows, self.adam
 
     def run(self, closed: Any, inputs: Sequence[Any]) -> list[Any]:
         """Returns the results: tensors, or arrays of NumPy for constants. Raises
@@ -93,6 +93,11 @@ class Importer:
         results = self._jaxpr(closed.jaxpr, closed.consts, inputs)
         self.check()
         return [self.adam.result(value) for value in results]
+
+    def raised(self) -> dict[str, int]:
+        """How many of each op were found in primitives."""
+        found = {**self.rows.found, "adam_step": self.adam.found}
+        return {name: count for name, count in found.items() if count}
 
     def check(self) -> None:
         if self.refused:

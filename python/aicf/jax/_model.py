@@ -50,6 +50,7 @@ class Imported:
         state_of: by the number of a leaf of the result, the donated leaf that it becomes.
         computes_in_16_bits: whether a value in between is bf16 or f16.
         draws: whether there are draws of constant keys.
+        raised: by op, how many were found in what JAX takes them apart into.
     """
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any],
@@ -80,6 +81,7 @@ class Imported:
         self.outputs: list[str] = []
         self.state_of: dict[int, str] = {}
         self.computes_in_16_bits = self.draws = False
+        self.raised: dict[str, int] = {}
         self._returned: tuple[Any, list[int]] | None = None
 
     def _check_leaves(self) -> None:
@@ -170,7 +172,9 @@ class Imported:
         values = [self.owners[name] if name in self.owners else inputs[name]
                   for tree in self.arguments for name in tree.names]
         tensors = [v._tensor() for v in values]
-        made = Importer(self.max_unroll, self.place).run(closed, tensors)
+        importer = Importer(self.max_unroll, self.place)
+        made = importer.run(closed, tensors)
+        self.raised = importer.raised()
         for name, number in places:
             if made[number] is not self.owners[name]._tensor():
                 self.owners[name].update(_tensor(made[number]))

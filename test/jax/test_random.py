@@ -12,7 +12,7 @@ import pytest
 
 import aicf.jax
 
-COUNT = int(os.environ.get("AICF_RANDOM_STEPS", 60))
+COUNT = int(os.environ.get("AICF_RANDOM_STEPS", 30))
 FIRST = int(os.environ.get("AICF_RANDOM_SEED", 1))
 
 UNARY = (jnp.tanh, jax.nn.sigmoid, jnp.sin, jnp.cos, jnp.exp, jnp.abs, jnp.square, jax.nn.relu,

@@ -71,3 +71,8 @@ def to_index(value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError
     return int(value.__index__())
+
+
+#: NumPy has no bf16: numbers of it are made in f32 and cast.
+NUMPY_TYPES = {"f16": "f2", "bf16": "f4", "f32": "f4", "f64": "f8", "i32": "i4",
+               "i64": "i8", "i1": "?"}

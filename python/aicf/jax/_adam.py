@@ -29,8 +29,9 @@ import numpy as np
 
 from .. import ops
 from .._constants import constant
+from .._dtypes import NUMPY_TYPES
 from .._pointwise import INTEGERS
-from ._table import NUMPY_TYPES, Call, Notes, is_constant, uniform
+from ._table import Call, Notes, is_constant, uniform
 
 
 @dataclass(frozen=True)

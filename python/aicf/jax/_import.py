@@ -19,13 +19,14 @@ import numpy as np
 
 from .. import _views
 from .._constants import constant
+from .._dtypes import NUMPY_TYPES
 from .._tracing import current_trace, trace_error
 from ..errors import CompileError, ModuleImportError, TraceError
 from . import _elementwise, _lookups, _shapes  # noqa: F401
 from ._adam import AdamRaiser
 from ._raising import Raiser
 from ._shapes import part
-from ._table import NUMPY_TYPES, TABLE, Call, Notes, Unsupported, is_constant
+from ._table import TABLE, Call, Notes, Unsupported, is_constant
 
 #: Types that a tensor has here, by the name of JAX's.
 DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",

@@ -106,7 +106,7 @@ class Imported:
 
     def value_of(self, leaf: Any, dtype: Any) -> Any:
         """A leaf of a donated tree where the step's device can read it."""
-        leaf = converted(leaf, dtype)
+        leaf = self.converted(leaf, dtype)
         if self.on_host and isinstance(leaf, jax.Array):
             return jax.device_put(leaf, jax.local_devices(backend="cpu")[0])
         return leaf
@@ -119,7 +119,14 @@ class Imported:
 
     @staticmethod
     def converted(leaf: Any, dtype: Any) -> Any:
-        return converted(leaf, dtype)
+        """A leaf of NumPy's or Python's as jax.jit takes it: dense, and f64 as f32 where JAX has
+        no f64. Others, and those of another type, stay as they are."""
+        if not isinstance(leaf, (np.ndarray, np.generic, bool, int, float)):
+            return leaf
+        array = np.asarray(leaf)
+        if jax.dtypes.canonicalize_dtype(array.dtype) != dtype:
+            return array
+        return np.asarray(array, dtype, order="C")
 
     # Tracing
 
@@ -136,7 +143,7 @@ class Imported:
             closed, shapes = jax.make_jaxpr(self.function, return_shape=True)(*arguments)
             return _without_dead(closed), shapes
 
-    def _places(self, result: Tree, shapes: Any) -> list[tuple[str, int]]:
+    def _places(self, result: Tree) -> list[tuple[str, int]]:
         """The leaf of the result that each donated leaf becomes."""
         donated = [Tree(t.name, t.structure, t.names, self.abstract[i])
                    for t, i in ((self.arguments[i], i) for i in self.donated)]
@@ -145,13 +152,13 @@ class Imported:
             first = find_donated(donated, result)
             numbers = [list(range(at, at + len(t.names))) for t, at in zip(donated, first)]
         else:
-            numbers = self._chosen(result, shapes, donated)
+            numbers = self._chosen(result, donated)
         for tree, own in zip(donated, numbers):
             check_types(tree, [result.leaves[n] for n in own])
         return [(name, n) for tree, own in zip(donated, numbers)
                 for name, n in zip(tree.names, own)]
 
-    def _chosen(self, result: Tree, shapes: Any, donated: list[Tree]) -> list[list[int]]:
+    def _chosen(self, result: Tree, donated: list[Tree]) -> list[list[int]]:
         assert self.new_state is not None
         numbered = jax.tree_util.tree_unflatten(result.structure, range(len(result.leaves)))
         trees = list(self.new_state(numbered))
@@ -168,7 +175,7 @@ class Imported:
         """What aicf.compile traces: the leaves that a call returns, by name."""
         closed, shapes = self._jaxpr({n: (t.shape, t.dtype) for n, t in inputs.items()})
         result = tree_of("result", shapes)
-        places = self._places(result, shapes)
+        places = self._places(result)
         values = [self.owners[name] if name in self.owners else inputs[name]
                   for tree in self.arguments for name in tree.names]
         tensors = [v._tensor() for v in values]
@@ -238,17 +245,6 @@ def _pruned(tree: Any, structure: Any, is_returned: Sequence[bool], empty: list[
 
 def _again(tree: Any, kept: Sequence[tuple[Any, Any]]) -> Any:
     return dict(kept) if isinstance(tree, dict) else type(tree)(v for _, v in kept)
-
-
-def converted(leaf: Any, dtype: Any) -> Any:
-    """A leaf of NumPy's or Python's as jax.jit takes it: dense, and f64 as f32 where JAX has
-    no f64. Others, and those of another type, stay as they are."""
-    if not isinstance(leaf, (np.ndarray, np.generic, bool, int, float)):
-        return leaf
-    array = np.asarray(leaf)
-    if jax.dtypes.canonicalize_dtype(array.dtype) != dtype:
-        return array
-    return np.asarray(array, dtype, order="C")
 
 
 def _tensor(value: Any) -> Any:

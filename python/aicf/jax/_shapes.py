@@ -12,9 +12,10 @@ import numpy as np
 
 from .. import _views, ops
 from .. import functional as F
+from .._dtypes import NUMPY_TYPES
 from .._pointwise import broadcast
 from .._tensor import Tensor
-from ._table import NUMPY_TYPES, Call, Unsupported, is_constant, primitive, uniform
+from ._table import Call, Unsupported, is_constant, primitive, uniform
 
 
 # Views

@@ -16,14 +16,10 @@ from typing import Any
 import numpy as np
 
 from .._constants import constant
+from .._dtypes import NUMPY_TYPES
 from .._pointwise import FLOATS
 from .._tensor import Tensor
 from .._tracing import as_tensor
-
-
-#: NumPy has no bf16: numbers of it are made in f32 and cast.
-NUMPY_TYPES = {"f16": "f2", "bf16": "f4", "f32": "f4", "f64": "f8", "i32": "i4",
-               "i64": "i8", "i1": "?"}
 
 
 class Unsupported(Exception):

@@ -16,12 +16,13 @@ from typing import Any
 import torch
 
 from .. import nn
+from .._dtypes import NUMPY_TYPES
 from .._tensor import Operators
 from .._tracing import as_tensor, current_trace, trace_error
 from ..errors import TraceError
 from ._capture import (Captured, is_unknown, line_of, module_path_of, overload_of,
                        refusal)
-from ._table import NUMPY_TYPES, TABLE, Call, Unsupported
+from ._table import TABLE, Call, Unsupported
 
 _DTYPES = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32",
            torch.float64: "f64", torch.int32: "i32", torch.int64: "i64", torch.bool: "i1"}

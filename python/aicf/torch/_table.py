@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .._dtypes import NUMPY_TYPES
 from .._pointwise import FLOATS
 from .._tensor import Tensor
 from .._tracing import as_tensor
@@ -93,8 +94,3 @@ def lower_triangle(shape: tuple[int, ...], diagonal: int = 0) -> Any:
     """True in the last two dimensions up to a diagonal; NumPy's."""
     import numpy as np
     return np.tri(shape[-2], shape[-1], diagonal) != 0
-
-
-#: NumPy has no bf16: numbers of it are made in f32 and cast.
-NUMPY_TYPES = {"f16": "f2", "bf16": "f4", "f32": "f4", "f64": "f8", "i32": "i4",
-               "i64": "i8", "i1": "?"}

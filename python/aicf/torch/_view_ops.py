@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from .. import _views, ops
+from .._dtypes import NUMPY_TYPES
 from .._pointwise import broadcast, where
 from .._tensor import Tensor
 from .._tracing import as_tensor
-from ._table import NUMPY_TYPES, Call, Unsupported, aten, lower_triangle
+from ._table import Call, Unsupported, aten, lower_triangle
 
 
 @aten("view.default", "reshape.default", "_unsafe_view.default", "squeeze.default",

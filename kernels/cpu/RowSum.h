@@ -127,29 +127,41 @@ void addColumns(const T *from, int64_t pitch, int64_t rows, int64_t width,
       sums[j] += double(from[j]);
 }
 
-/// Sum of term(i) over [0, n), of `totalElements` in all, in kPartials partial
-/// sums: each as a row where it is long, else in order of i, some of them side
-/// by side, since additions that wait for each other cost four times as much.
-template <typename Term>
-double parallelSum(int64_t n, int numThreads, int64_t totalElements,
-                   Term term) {
+/// Sum of n terms, of `totalElements` in all, in kPartials partial sums: each
+/// as a row where it is long, else in order, some of them side by side, since
+/// additions that wait for each other cost four times as much.
+/// fill(count, at, to) writes the terms of at(0), ..., at(count - 1).
+template <typename Fill>
+double parallelSumOf(int64_t n, int numThreads, int64_t totalElements,
+                     const Fill &fill) {
   constexpr int64_t kSideBySide = 8;
   double sums[kPartials];
   auto first = [n](int64_t p) { return partBegin(p, n); };
   auto inLanes = [&](int64_t p, int64_t) {
-    sums[p] = rowSum<double>(first(p + 1) - first(p),
-                             [=](int64_t i) { return term(first(p) + i); });
+    constexpr int64_t kPiece = 8 * kRowLanes;
+    double terms[kPiece], lanes[kRowLanes] = {};
+    const int64_t end = first(p + 1);
+    for (int64_t i = first(p); i < end; i += kPiece) {
+      const int64_t count = std::min(kPiece, end - i);
+      fill(count, [=](int64_t k) { return i + k; }, terms);
+      addToLanes(terms, count, lanes);
+    }
+    sums[p] = sumOfLanes(lanes);
   };
   auto inOrder = [&](int64_t begin, int64_t) {
-    double s[kSideBySide] = {};
-    for (int64_t i = 0; i < n / kPartials; ++i)
+    double s[kSideBySide] = {}, terms[kSideBySide];
+    for (int64_t i = 0; i < n / kPartials; ++i) {
+      fill(kSideBySide, [=](int64_t q) { return first(begin + q) + i; }, terms);
       for (int64_t q = 0; q < kSideBySide; ++q)
-        s[q] += term(first(begin + q) + i);
+        s[q] += terms[q];
+    }
     for (int64_t q = 0; q < kSideBySide; ++q) {
       // Of the rest, a partial sum has one term at most.
-      for (int64_t i = first(begin + q) + n / kPartials;
-           i < first(begin + q + 1); ++i)
-        s[q] += term(i);
+      const int64_t rest = first(begin + q) + n / kPartials;
+      if (rest < first(begin + q + 1)) {
+        fill(1, [=](int64_t) { return rest; }, terms);
+        s[q] += terms[0];
+      }
       sums[begin + q] = s[q];
     }
   };
@@ -161,6 +173,17 @@ double parallelSum(int64_t n, int numThreads, int64_t totalElements,
   for (double sum : sums)
     total += sum;
   return total;
+}
+/// The same of term(i) over [0, n).
+template <typename Term>
+double parallelSum(int64_t n, int numThreads, int64_t totalElements,
+                   Term term) {
+  return parallelSumOf(n, numThreads, totalElements,
+                       [=](int64_t count, auto at, double *to) {
+                         AICF_INDEPENDENT_LOOP
+                         for (int64_t k = 0; k < count; ++k)
+                           to[k] = term(at(k));
+                       });
 }
 
 /// The largest element. NaN counts for nothing, but in the first lanes, where

@@ -12,6 +12,7 @@
 #include "kernels/pointwise/Scalars.h"
 #include "lib/Base/Indices.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -122,6 +123,42 @@ template <typename T> LogSumExp logSumExp(const T *x, int64_t width) {
   return {double(most), std::log(sum)};
 }
 
+/// Elements of short rows that are taken together, at most.
+constexpr int64_t kTogether = 1024;
+/// How many rows are taken together: exp over one short row fills no vector.
+int64_t rowsTogether(int64_t width) {
+  return width < kLongRow ? kTogether / width : 1;
+}
+/// out[r * width + j] = exp(argument(r, j)), of all rows in one loop.
+template <typename C, typename Argument>
+void expOfRows(int64_t rows, int64_t width, const Argument &argument, C *out) {
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t j = 0; j < width; ++j)
+      out[r * width + j] = argument(r, j);
+  AICF_INDEPENDENT_LOOP
+  for (int64_t i = 0; i < rows * width; ++i)
+    out[i] = scalar::exp(out[i]);
+}
+/// Fills `out` for rowsTogether() rows, with the bits of logSumExp(): rowOf(k)
+/// is where row k begins.
+template <typename T, typename RowOf>
+void logSumExps(int64_t rows, int64_t width, const RowOf &rowOf,
+                LogSumExp *out) {
+  using C = Compute<T>;
+  if (width >= kLongRow) {
+    out[0] = logSumExp<T>(rowOf(0), width);
+    return;
+  }
+  C most[kTogether], powers[kTogether];
+  for (int64_t r = 0; r < rows; ++r)
+    most[r] = rowMost<T>(rowOf(r), width);
+  expOfRows(
+      rows, width,
+      [&](int64_t r, int64_t j) { return C(rowOf(r)[j]) - most[r]; }, powers);
+  for (int64_t r = 0; r < rows; ++r)
+    out[r] = {double(most[r]), std::log(rowSum(powers + r * width, width))};
+}
+
 /// Rows whose label is not `ignored`.
 int64_t countRows(const TensorView &labels, int64_t ignored) {
   int64_t count = 0;
@@ -139,20 +176,31 @@ void crossEntropy(SoftmaxCrossEntropyArgs call) {
   int64_t rows = call.labels().elements();
   int64_t width = call.logits().elements() / rows;
   double s = attrs.label_smoothing;
-  auto lossOf = [&](int64_t r) {
+  auto lossOf = [&](int64_t r, LogSumExp lse) {
     const T *x = logits + r * width;
     if (labels[r] == attrs.ignore_index)
       return 0.0;
     if (labels[r] < 0 || labels[r] >= width)
       return std::numeric_limits<double>::quiet_NaN();
-    LogSumExp lse = logSumExp(x, width);
     double even = 0; // what smoothing takes of every class
     if (s > 0)
       for (int64_t j = 0; j < width; ++j)
         even += s / double(width) * (double(x[j]) - lse.most);
     return lse.logSum - (1 - s) * (double(x[labels[r]]) - lse.most) - even;
   };
-  double sum = parallelSum(rows, call->numThreads, rows * width, lossOf);
+  auto losses = [&](int64_t count, auto at, double *to) {
+    LogSumExp lse[kTogether];
+    const int64_t together = rowsTogether(width);
+    for (int64_t first = 0; first < count; first += together) {
+      const int64_t some = std::min(together, count - first);
+      logSumExps<T>(
+          some, width,
+          [&](int64_t k) { return logits + at(first + k) * width; }, lse);
+      for (int64_t k = 0; k < some; ++k)
+        to[first + k] = lossOf(at(first + k), lse[k]);
+    }
+  };
+  double sum = parallelSumOf(rows, call->numThreads, rows * width, losses);
   *call.loss().dense<Loss>() =
       Loss(sum / double(countRows(call.labels(), attrs.ignore_index)));
 }
@@ -169,25 +217,52 @@ template <typename T> void crossEntropyGrad(SoftmaxCrossEntropyGradArgs call) {
   if (const TensorView *lossScale = call.loss_scale())
     factor *= double(*lossScale->dense<C>());
   double s = attrs.label_smoothing, even = s / double(width);
+  // probability(j) is that of row r and class j.
+  auto gradOf = [&](int64_t r, auto probability) {
+    T *d = dlogits + r * width;
+    int64_t label = labels[r];
+    bool isIgnored = label == attrs.ignore_index;
+    C rowFactor = C(isIgnored ? 0 : factor);
+    if (!isIgnored && (label < 0 || label >= width))
+      rowFactor = std::numeric_limits<C>::quiet_NaN();
+    AICF_INDEPENDENT_LOOP
+    for (int64_t j = 0; j < width; ++j) {
+      C target = C(j == label ? even + 1 - s : even);
+      d[j] = T(isIgnored ? C(0) : rowFactor * (probability(j) - target));
+    }
+  };
+  auto gradOfLong = [&](int64_t r) {
+    const T *x = logits + r * width;
+    LogSumExp lse = logSumExp(x, width);
+    const C most = C(lse.most), logSum = C(lse.logSum);
+    gradOf(r, [=](int64_t j) {
+      return scalar::exp(C(x[j]) - most - logSum);
+    });
+  };
+  auto gradsOfShort = [&](int64_t first, int64_t some) {
+    LogSumExp lse[kTogether];
+    C probabilities[kTogether];
+    const T *x = logits + first * width;
+    logSumExps<T>(
+        some, width, [=](int64_t k) { return x + k * width; }, lse);
+    expOfRows(
+        some, width,
+        [&](int64_t k, int64_t j) {
+          return C(x[k * width + j]) - C(lse[k].most) - C(lse[k].logSum);
+        },
+        probabilities);
+    for (int64_t k = 0; k < some; ++k)
+      gradOf(first + k,
+             [&](int64_t j) { return probabilities[k * width + j]; });
+  };
   parallelFor(
       rows, 4, call->numThreads, rows * width, [&](int64_t begin, int64_t end) {
-        for (int64_t r = begin; r < end; ++r) {
-          const T *x = logits + r * width;
-          T *d = dlogits + r * width;
-          int64_t label = labels[r];
-          bool isIgnored = label == attrs.ignore_index;
-          C rowFactor = C(isIgnored ? 0 : factor);
-          if (!isIgnored && (label < 0 || label >= width))
-            rowFactor = std::numeric_limits<C>::quiet_NaN();
-          LogSumExp lse = logSumExp(x, width);
-          const C most = C(lse.most), logSum = C(lse.logSum);
-          AICF_INDEPENDENT_LOOP
-          for (int64_t j = 0; j < width; ++j) {
-            C target = C(j == label ? even + 1 - s : even);
-            C probability = scalar::exp(C(x[j]) - most - logSum);
-            d[j] = T(isIgnored ? C(0) : rowFactor * (probability - target));
-          }
-        }
+        const int64_t together = rowsTogether(width);
+        for (int64_t r = begin; r < end; r += together)
+          if (width < kLongRow)
+            gradsOfShort(r, std::min(together, end - r));
+          else
+            gradOfLong(r);
       });
 }
 

@@ -78,9 +78,11 @@ def main():
              math.sqrt(2) - 0.999, 7),
             ("tanh: (tanh(x)/x - 1)/x^2 in x^2", tanh_tail,
              lambda z: ratio(z * math.sqrt(z), math.tanh(math.sqrt(z))), 0, 0.36, 4),
+            ("erf: erf(x)/x - 1 in x^2", lambda z: erf_ratio(z) - 1,
+             lambda z: 1 / erf_ratio(z), 0, 1.02, 6),
             ("erfc: erf(x)/x in x^2", erf_ratio,
              lambda z: ratio(math.sqrt(z), math.erfc(math.sqrt(z))), 0, 0.3025, 4),
-            ("erfc: (1 + 2x) e^(x^2) erfc(x) in (x - 2)/(x + 2)", erfc_scaled,
+            ("erf, erfc: (1 + 2x) e^(x^2) erfc(x) in (x - 2)/(x + 2)", erfc_scaled,
              lambda q: 1 / erfc_scaled(q), (0.45 - 2) / (0.45 + 2),
              (10.1 - 2) / (10.1 + 2), 9)):
         polynomial, error = fit(*problem)

@@ -171,9 +171,13 @@ enum class OpKind : uint16_t {
   ToF16 = 159,
   ToBf16 = 160,
   ToF64 = 161,
+  Erf = 162,
+  ErfBwd = 163,
+  Erfc = 164,
+  ErfcBwd = 165,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 162;
+inline constexpr uint16_t kNumOpKinds = 166;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -1069,6 +1073,18 @@ inline constexpr OperandInfo kToBf16Operands[] = {{"x", Presence::Plain, Element
 inline constexpr ResultInfo kToBf16Results[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::BF16Like, 0}};
 inline constexpr OperandInfo kToF64Operands[] = {{"x", Presence::Plain, ElementTypes::Any, -1}};
 inline constexpr ResultInfo kToF64Results[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::F64Like, 0}};
+inline constexpr OperandInfo kErfOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kErfResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kErfTies[] = {{0, 0}};
+inline constexpr OperandInfo kErfBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kErfBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kErfBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kErfcOperands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kErfcResults[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kErfcTies[] = {{0, 0}};
+inline constexpr OperandInfo kErfcBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kErfcBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kErfcBwdTies[] = {{0, 0}, {0, 1}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -1849,6 +1865,26 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kToF64Results, 1, nullptr, 0,
      false, 0,
      Phase::Forward, Precision::Wide, KeepsZeros::Everywhere, true, Reduction::None},
+    {"erf", fourcc(""), 0,
+     nullptr, 0, kErfOperands, 1,
+     kErfResults, 1, kErfTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::Everywhere, true, Reduction::None},
+    {"erf_bwd", fourcc(""), 0,
+     nullptr, 0, kErfBwdOperands, 2,
+     kErfBwdResults, 1, kErfBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere, true, Reduction::None},
+    {"erfc", fourcc(""), 0,
+     nullptr, 0, kErfcOperands, 1,
+     kErfcResults, 1, kErfcTies, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No, true, Reduction::None},
+    {"erfc_bwd", fourcc(""), 0,
+     nullptr, 0, kErfcBwdOperands, 2,
+     kErfcBwdResults, 1, kErfcBwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere, true, Reduction::None},
 };
 // clang-format on
 

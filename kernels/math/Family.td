@@ -115,6 +115,33 @@ def SquareBwdPrimitive : PointwiseDerivative<SquarePrimitive, 83, "x",
 }
 defm AICF_Square : PointwiseOps<SquarePrimitive, SquareBwdPrimitive>;
 
+def ErfPrimitive : PointwiseFunction<"erf", 162, "math", (erff $x)> {
+  let summary = "y = erf(x), the error function 2/√π ∫₀ˣ exp(-t²) dt";
+  let text = [{
+    ±0 stays ±0, and ±∞ gives ±1. NaN stays NaN.
+  }];
+  let precision = Wide;
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def ErfBwdPrimitive : PointwiseDerivative<ErfPrimitive, 163, "x",
+    (mulf $dy, (mulf "1.1283791670955126", (expf (negf (mulf $x, $x)))))> {
+  let summary = "dx = dy · 2/√π · exp(-x²)";
+}
+defm AICF_Erf : PointwiseOps<ErfPrimitive, ErfBwdPrimitive>;
+
+def ErfcPrimitive : PointwiseFunction<"erfc", 164, "math", (erfcf $x)> {
+  let summary = "y = 1 - erf(x), accurate for large x";
+  let text = [{
+    ±0 gives 1, ∞ gives 0, and -∞ gives 2. NaN stays NaN.
+  }];
+  let precision = Wide;
+}
+def ErfcBwdPrimitive : PointwiseDerivative<ErfcPrimitive, 165, "x",
+    (mulf $dy, (mulf "-1.1283791670955126", (expf (negf (mulf $x, $x)))))> {
+  let summary = "dx = -dy · 2/√π · exp(-x²)";
+}
+defm AICF_Erfc : PointwiseOps<ErfcPrimitive, ErfcBwdPrimitive>;
+
 def SinPrimitive : PointwiseFunction<"sin", 84, "math", (sinf $x)> {
   let summary = "y = sin(x), with x in radians";
   let text = [{

@@ -70,6 +70,20 @@ void compute(const SquareView<Call> &c) {
 void compute(const SquareBwdView<Call> &c) {
   eachSlopeOfX(c, [](double x) { return 2 * x; });
 }
+/// The slope of erf.
+static double bell(double x) {
+  return 2 / std::sqrt(std::acos(-1.0)) * std::exp(-x * x);
+}
+void compute(const ErfView<Call> &c) {
+  eachX(c, [](double x) { return std::erf(x); });
+}
+void compute(const ErfBwdView<Call> &c) { eachSlopeOfX(c, bell); }
+void compute(const ErfcView<Call> &c) {
+  eachX(c, [](double x) { return std::erfc(x); });
+}
+void compute(const ErfcBwdView<Call> &c) {
+  eachSlopeOfX(c, [](double x) { return -bell(x); });
+}
 void compute(const SinView<Call> &c) {
   eachX(c, [](double x) { return std::sin(x); });
 }

@@ -8,9 +8,9 @@
 // /, fused multiply-add, comparisons and bits of f32 alone, so that every
 // compiler and every set of vector instructions gives the same bits (with
 // -ffp-contract=off). Errors in units of the last place are maxima over all
-// floats: exp 0.99, expm1 1.5, log 0.9, log1p 1, tanh 1.4, erfc 4 (that of
-// glibc's is 2.9). NaN, infinities, subnormal numbers and the signs of zeros are
-// as C says; no errno and no exceptions.
+// floats: exp 0.99, expm1 1.5, log 0.9, log1p 1, tanh 1.4, erf 1.2, erfc 4 (that
+// of glibc's is 2.9). NaN, infinities, subnormal numbers and the signs of zeros
+// are as C says; no errno and no exceptions.
 // Ranges are reduced as in Cody and Waite, Software Manual for the Elementary
 // Functions, 1980; erfc is Schonfelder's form, Math. Comp. 32, 1978. Coefficients
 // have the least maximal relative error: scripts/fit_functions.py.
@@ -144,26 +144,38 @@ inline float tanh(float x) {
   return std::copysign(size < 0.6f ? near : far, x);
 }
 
-inline float erfc(float x) {
-  float size = std::fabs(x);
+/// erfc of 0.45 and more.
+inline float erfcFar(float size) {
   size = size > 10.5f ? 10.5f : size; // whose erfc is 0
   // x^2 is high^2, which is exact, and low.
   const float high = floatOf(bitsOf(size) & 0xfffff000);
   const float low = (size - high) * (size + high);
-  // (1 + 2x) e^(x^2) erfc(x) in q, for x of 0.45 and more
+  // (1 + 2x) e^(x^2) erfc(x) in q
   const float q = (size - 2) / (size + 2);
   const float c[] = {1.27697837f,    -0.0927637741f,  -0.166030988f,
                      0.164049178f,   -0.0542087294f,  -0.00801113341f,
                      0.0086468691f,  0.00117008097f,  -0.001247218f,
                      -0.000258362445f};
-  const float far =
-      scaledExp(polynomial(c, q) / fma(2, size, 1), -high * high, -low);
-  // erf(x)/x in x^2
-  const float d[] = {1.12837911f, -0.37612471f, 0.112809144f, -0.0266574658f,
+  return scaledExp(polynomial(c, q) / fma(2, size, 1), -high * high, -low);
+}
+
+inline float erfc(float x) {
+  const float size = std::fabs(x), far = erfcFar(size);
+  // erf(x)/x in x^2, next to 1
+  const float c[] = {1.12837911f, -0.37612471f, 0.112809144f, -0.0266574658f,
                      0.00454393355f};
-  const float near = fma(-x, polynomial(d, x * x), 1);
+  const float near = fma(-x, polynomial(c, x * x), 1);
   const float whole = x < 0 ? 2 - far : far;
   return size < 0.5f ? near : whole;
+}
+
+inline float erf(float x) {
+  // erf(x)/x - 1 in x^2
+  const float c[] = {0.128379166f,   -0.37612623f,  0.112835653f,
+                     -0.0268528815f, 0.00518638361f, -0.000799161789f,
+                     7.78769754e-05f};
+  const float size = std::fabs(x), near = fma(x, polynomial(c, x * x), x);
+  return size < 1 ? near : std::copysign(1 - erfcFar(size), x);
 }
 
 } // namespace aicf::scalar::branchfree

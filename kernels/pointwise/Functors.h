@@ -1097,6 +1097,54 @@ struct DivScalar {
   }
 };
 
+/// y = erf(x), the error function 2/√π ∫₀ˣ exp(-t²) dt
+struct Erf {
+  template <typename Call> using View = ErfView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::erf(x);
+  }
+};
+
+/// dx = dy · 2/√π · exp(-x²)
+struct ErfBwd {
+  template <typename Call> using View = ErfBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::mul(dy, scalar::mul(C(1.1283791670955126), scalar::exp(scalar::neg(scalar::mul(x, x)))));
+  }
+};
+
+/// y = 1 - erf(x), accurate for large x
+struct Erfc {
+  template <typename Call> using View = ErfcView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::erfc(x);
+  }
+};
+
+/// dx = -dy · 2/√π · exp(-x²)
+struct ErfcBwd {
+  template <typename Call> using View = ErfcBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::mul(dy, scalar::mul(C(-1.1283791670955126), scalar::exp(scalar::neg(scalar::mul(x, x)))));
+  }
+};
+
 // clang-format on
 } // namespace aicf::functor
 

@@ -1821,6 +1821,56 @@ template <typename Call> struct ToF64View : CallView<Call> {
   decltype(auto) y() const { return this->outAt(0); }
 };
 
+/// erf
+template <typename Call> struct ErfView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Erf;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// erf_bwd
+template <typename Call> struct ErfBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ErfBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// erfc
+template <typename Call> struct ErfcView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Erfc;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// erfc_bwd
+template <typename Call> struct ErfcBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ErfcBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
 /// Pattern adam_group_update
 template <typename Call> struct AdamGroupUpdateView : PatternView<Call> {
   AdamGroupUpdateView(const Call &call)
@@ -2164,7 +2214,11 @@ template <typename Call> struct ReductionGraphView : GraphView<Call> {
   X(ToF32) \
   X(ToF16) \
   X(ToBf16) \
-  X(ToF64)
+  X(ToF64) \
+  X(Erf) \
+  X(ErfBwd) \
+  X(Erfc) \
+  X(ErfcBwd)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \

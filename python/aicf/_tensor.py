@@ -317,6 +317,10 @@ class Operators(Operand):
         """log(1 + x), accurate for small x."""
         return ops.log1p(self._tensor())
 
+    def erf(self) -> Tensor:
+        """The error function, 2/√π times the integral of exp(-t²) from 0 to x."""
+        return ops.erf(self._tensor())
+
     def sqrt(self) -> Tensor:
         """The square root of x."""
         return ops.sqrt(self._tensor())

@@ -58,6 +58,10 @@ __all__ = [
     "embedding_bwd",
     "equal",
     "equal_scalar",
+    "erf",
+    "erf_bwd",
+    "erfc",
+    "erfc_bwd",
     "exp",
     "exp_bwd",
     "expm1",
@@ -197,6 +201,8 @@ MACHINERY = [
     "cos_bwd",
     "elu_bwd",
     "embedding_bwd",
+    "erf_bwd",
+    "erfc_bwd",
     "exp_bwd",
     "expm1_bwd",
     "extremum_bwd",
@@ -962,6 +968,76 @@ def equal_scalar(x: Tensor, *, value: float) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.equal_scalar", [x], {"value": _float(value)})
+
+
+def erf(x: Tensor) -> Tensor:
+    r"""y = erf(x), the error function 2/√π ∫₀ˣ exp(-t²) dt
+
+    ±0 stays ±0, and ±∞ gives ±1. NaN stays NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.erf", [x], {})
+
+
+def erf_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = dy · 2/√π · exp(-x²)
+
+    x is the operand of `erf`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.erf_bwd", [dy, x], {})
+
+
+def erfc(x: Tensor) -> Tensor:
+    r"""y = 1 - erf(x), accurate for large x
+
+    ±0 gives 1, ∞ gives 0, and -∞ gives 2. NaN stays NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.erfc", [x], {})
+
+
+def erfc_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = -dy · 2/√π · exp(-x²)
+
+    x is the operand of `erfc`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.erfc_bwd", [dy, x], {})
 
 
 def exp(x: Tensor) -> Tensor:

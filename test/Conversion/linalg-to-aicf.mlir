@@ -84,6 +84,21 @@ func.func @body(%x: tensor<4x3xf32>, %r: tensor<4xf32>) -> tensor<4x3xf32> {
   return %y : tensor<4x3xf32>
 }
 
+// CHECK-LABEL: func.func @error_functions
+// CHECK: %[[E:.*]] = aicf.erf %{{.*}} : tensor<4x3xf32>
+// CHECK: aicf.erfc %[[E]] : tensor<4x3xf32>
+func.func @error_functions(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
+  %e = tensor.empty() : tensor<4x3xf32>
+  %y = linalg.erf ins(%x : tensor<4x3xf32>) outs(%e : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : tensor<4x3xf32>) outs(%e : tensor<4x3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %f = math.erfc %a : f32
+    linalg.yield %f : f32
+  } -> tensor<4x3xf32>
+  return %z : tensor<4x3xf32>
+}
+
 // The mean of squares: a sum over all loops of a body.
 // CHECK-LABEL: func.func @loss
 // CHECK: %[[D:.*]] = aicf.sub

@@ -196,7 +196,8 @@ def functions_of_elements():
                 + torch.maximum(y, p) + torch.minimum(y, p) + y.sign() * y + y / (p + 1)
                 + torch.log2(p) + 1 / p + (1 - p) + torch.where(y > 0, y, 2 * y)
                 + torch.addcmul(y, p, y, value=0.5) + torch.lerp(y, p, 0.3)
-                + torch.logaddexp(y, p) + torch.square(y) + y.floor() + y.round())
+                + torch.logaddexp(y, p) + torch.square(y) + y.floor() + y.round()
+                + torch.erf(y) - torch.erfc(p))
     return Of(forward, fc=nn.Linear(4, 6)), F.mse_loss, [torch.randn(5, 4)], \
         [torch.randn(5, 6)]
 

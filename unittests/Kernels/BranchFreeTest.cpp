@@ -29,6 +29,7 @@ const Function kFunctions[] = {
     {"log", branchfree::log, std::log, 0.9},
     {"log1p", branchfree::log1p, std::log1p, 1},
     {"tanh", branchfree::tanh, std::tanh, 1.4},
+    {"erf", branchfree::erf, std::erf, 1.2},
     {"erfc", branchfree::erfc, std::erfc, 4}};
 
 /// The distance in units of the last place that f32 has at `exact`.
@@ -105,6 +106,7 @@ TEST(BranchFree, HasTheSameBitsInALoopOfVectors) {
   expectBitsOfOneByOne<branchfree::log>("log");
   expectBitsOfOneByOne<branchfree::log1p>("log1p");
   expectBitsOfOneByOne<branchfree::tanh>("tanh");
+  expectBitsOfOneByOne<branchfree::erf>("erf");
   expectBitsOfOneByOne<branchfree::erfc>("erfc");
 }
 

@@ -54,6 +54,7 @@ def sqrtf : ScalarOp<"sqrt", 1>;
 def powf : ScalarOp<"pow", 2> { let knowsResultBits = 1; }
 def sinf : ScalarOp<"sin", 1>;
 def cosf : ScalarOp<"cos", 1>;
+def erff : ScalarOp<"erf", 1>;
 def erfcf : ScalarOp<"erfc", 1>;
 def tanhf : ScalarOp<"tanh", 1>;
 def floorf : ScalarOp<"floor", 1>;

@@ -85,9 +85,9 @@ TEST(Kernels, FunctionsAreAccurateOverAllExponents) {
   bool isCpu = makeDevice()->kind() == DeviceKind::CPU;
   for (const char *row :
        {"exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "square", "sin", "cos",
-        "pow_scalar", "neg", "abs", "sign", "floor", "ceil", "round", "clamp",
-        "elu", "selu", "leaky_relu", "hardtanh", "hardswish", "softplus",
-        "mish", "log_sigmoid"}) {
+        "erf", "erfc", "pow_scalar", "neg", "abs", "sign", "floor", "ceil",
+        "round", "clamp", "elu", "selu", "leaky_relu", "hardtanh", "hardswish",
+        "softplus", "mish", "log_sigmoid"}) {
     auto [values, exact] = resultsOf(row, x);
     auto own = bounds.find(row);
     double bound = (own == bounds.end() ? 2 : own->second) * (isCpu ? 1 : 2);
@@ -133,6 +133,8 @@ TEST(Kernels, ExtremesAreWhatTheRecordsSay) {
   expectResults("sin", {0, -0.0, kInf, -kInf, kNan},
                 {0, -0.0, kNan, kNan, kNan});
   expectResults("cos", {0, -0.0, kInf, -kInf, kNan}, {1, 1, kNan, kNan, kNan});
+  expectResults("erf", x, {0, -0.0, 1, -1, kNan, std::erf(-1.0), kTiny});
+  expectResults("erfc", x, {1, 1, 0, 2, kNan, std::erfc(-1.0), 1});
   expectResults("neg", x, {-0.0, 0, -kInf, kInf, kNan, 1, -kTiny});
   expectResults("abs", x, {0, 0, kInf, kInf, kNan, 1, kTiny});
   expectResults("sign", x, {0, -0.0, 1, -1, kNan, -1, 1});

@@ -226,6 +226,7 @@ inline Scalar floor(Scalar x) { return x.make<mlir::math::FloorOp>(); }
 inline Scalar ceil(Scalar x) { return x.make<mlir::math::CeilOp>(); }
 inline Scalar round(Scalar x) { return x.make<mlir::math::RoundEvenOp>(); }
 inline Scalar pow(Scalar x, Scalar y) { return x.make<mlir::math::PowFOp>(y); }
+inline Scalar erf(Scalar x) { return x.make<mlir::math::ErfOp>(); }
 inline Scalar erfc(Scalar x) { return x.make<mlir::math::ErfcOp>(); }
 inline Scalar tanh(Scalar x) { return x.make<mlir::math::TanhOp>(); }
 

@@ -118,7 +118,7 @@ def _functions() -> None:
         return lambda call, x: function(_float(call, x) if is_float else call.tensor(x))
 
     for name in ("exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos",
-                 "tanh", "sigmoid", "floor", "ceil", "mish", "silu", "hardswish"):
+                 "erf", "erfc", "tanh", "sigmoid", "floor", "ceil", "mish", "silu", "hardswish"):
         aten("%s.default" % name)(row(getattr(ops, name), True))
     for name in ("abs", "sign", "relu"):
         aten("%s.default" % name)(row(getattr(ops, name), False))

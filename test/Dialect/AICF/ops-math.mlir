@@ -32,6 +32,10 @@ func.func @functions(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   %12 = aicf.ceil %x : tensor<4xf32>
   // CHECK: aicf.round %{{.*}} : tensor<4xf32>
   %13 = aicf.round %x : tensor<4xf32>
+  // CHECK: aicf.erf %{{.*}} : tensor<4xf32>
+  %14 = aicf.erf %x : tensor<4xf32>
+  // CHECK: aicf.erfc %{{.*}} : tensor<4xf32>
+  %15 = aicf.erfc %x : tensor<4xf32>
   return
 }
 
@@ -59,6 +63,10 @@ func.func @derivatives(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   %9 = aicf.pow_scalar_bwd %x, %y {exponent = 1.5} : tensor<4xf32>, tensor<4xf32>
   // CHECK: aicf.clamp_bwd %{{.*}} {{{.*}}} : tensor<4xf32>, tensor<4xf32>
   %10 = aicf.clamp_bwd %x, %y {max = 1.0, min = -1.0} : tensor<4xf32>, tensor<4xf32>
+  // CHECK: aicf.erf_bwd %{{.*}} : tensor<4xf32>, tensor<4xf32>
+  %11 = aicf.erf_bwd %x, %y : tensor<4xf32>, tensor<4xf32>
+  // CHECK: aicf.erfc_bwd %{{.*}} : tensor<4xf32>, tensor<4xf32>
+  %12 = aicf.erfc_bwd %x, %y : tensor<4xf32>, tensor<4xf32>
   return
 }
 

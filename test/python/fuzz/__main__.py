@@ -21,7 +21,7 @@ from .reduce import reduce
 CENSUS_FROM, EVERY = 50, {"padded tensors": 5, "several entries": 4,
                           "shared operands in one call": 4,
                           "views with strides": 10, "parts in place": 100,
-                          "constants": 8, "bits": 16}
+                          "constants": 10, "bits": 16}
 
 
 def census(features, count):

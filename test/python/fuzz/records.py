@@ -645,6 +645,22 @@ RECORDS = {
         ("x", ), set(), ("y", ),
         set(), "Forward", False, True, False,
         {}),
+    "erf": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True, True, False,
+        {}),
+    "erf_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
+        {}),
+    "erfc": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True, True, False,
+        {}),
+    "erfc_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
+        {}),
 }
 
 PATTERNS = {

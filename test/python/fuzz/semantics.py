@@ -216,6 +216,7 @@ def relu_bwd(o, *_):
 
 
 _erfc = np.vectorize(math.erfc, otypes=[float])
+_BELL = 2 / math.sqrt(math.pi)
 
 
 def _normal_cdf(x, node):
@@ -302,6 +303,10 @@ elementwise(
     rsqrt_bwd=lambda dy, y: -dy * y ** 3 / 2,
     square=lambda x: x * x,
     square_bwd=lambda dy, x: 2 * x * dy,
+    erf=lambda x: 1 - _erfc(x),
+    erf_bwd=lambda dy, x: dy * _BELL * np.exp(-x * x),
+    erfc=lambda x: _erfc(x),
+    erfc_bwd=lambda dy, x: -dy * _BELL * np.exp(-x * x),
     sin=lambda x: np.sin(x),
     sin_bwd=lambda dy, x: dy * np.cos(x),
     cos=lambda x: np.cos(x),

@@ -43,6 +43,8 @@ def normalised(x, axes, eps=1e-5):
 SMOOTH = {
     "exp": (lambda x: x.exp(), np.exp, X),
     "expm1": (lambda x: x.expm1(), np.expm1, X),
+    "erf": (lambda x: x.erf(), ERF, X),
+    "erfc": (lambda x: ops.erfc(x), lambda x: 1 - ERF(x), X),
     "log": (lambda x: x.log(), np.log, P),
     "log1p": (lambda x: x.log1p(), np.log1p, P),
     "sqrt": (lambda x: x.sqrt(), np.sqrt, P),

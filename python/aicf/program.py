@@ -471,6 +471,11 @@ class Entry:
     def name(self) -> str:
         return self.signature.name
 
+    @staticmethod
+    def _never_written() -> type | None:
+        """A type of arrays whose values nobody changes: calls do not wait to read them."""
+        return None
+
     def _prepare(self) -> tuple[Any, ...]:
         program = self.program
         program._check_process()
@@ -482,7 +487,8 @@ class Entry:
                     "say over how many batches: aicf.load(path, accumulate={%r: K})"
                     % (self.name, self.name))
             names.append(self.name + ACCUMULATE)
-        self._runners = tuple(_runtime.Runner(program.executor, n) for n in names)
+        self._runners = tuple(_runtime.Runner(program.executor, n, self._never_written())
+                              for n in names)
         self._outputs = tuple(self._runners[0].outputs)
         self._is_packed = self.signature.form != "tensor" or len(self._outputs) > 1
         for name in self._runners[0].inputs:

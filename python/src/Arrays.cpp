@@ -43,6 +43,10 @@ void MemoryPool::clear() {
       device->device->deallocate(block);
   idle.clear();
   idleBytes = 0;
+  for (auto &[bytes, block] : read)
+    device->device->deallocate(block);
+  read.clear();
+  readBytes = 0;
 }
 
 bool MemoryPool::keep(uint64_t bytes, void *block) noexcept {
@@ -56,6 +60,26 @@ bool MemoryPool::keep(uint64_t bytes, void *block) noexcept {
   }
   idleBytes += bytes;
   return true;
+}
+
+void MemoryPool::keepRead(uint64_t bytes, void *block) noexcept {
+  decltype(read) over;
+  try {
+    std::lock_guard<std::mutex> lock(mutex);
+    read.emplace_back(bytes, block);
+    readBytes += bytes;
+    if (read.size() <= kMostReadBlocks && readBytes <= kMostReadBytes)
+      return;
+    over.swap(read);
+    readBytes = 0;
+  } catch (const std::bad_alloc &) {
+    return device->device->deallocate(block);
+  }
+  device->device->deallocate(block); // waits for whatever reads one of them
+  over.pop_back();
+  for (auto &[itsBytes, other] : over)
+    if (!keep(itsBytes, other))
+      device->device->deallocate(other);
 }
 
 StatusOr<std::shared_ptr<void>>
@@ -83,8 +107,9 @@ MemoryPool::allocate(uint64_t bytes,
   return std::shared_ptr<void>(
       block, [pool = shared_from_this(), bytes, isShared](void *unused) {
         // On the CPU whoever reads keeps the memory: nobody does any more.
-        bool isRead = !pool->device->isCPU() && isShared->load();
-        if (isRead || !pool->keep(bytes, unused))
+        if (!pool->device->isCPU() && isShared->load())
+          pool->keepRead(bytes, unused);
+        else if (!pool->keep(bytes, unused))
           pool->device->device->deallocate(unused);
       });
 }
@@ -123,6 +148,19 @@ Status ArrayData::synchronize() {
   AICF_RETURN_IF_ERROR(handle->executor->sync());
   writer.reset();
   return {};
+}
+
+Status ArrayData::orderBefore(void *stream) {
+  std::shared_ptr<ExecutorHandle> handle;
+  {
+    std::lock_guard<std::mutex> guard(mutex);
+    handle = source ? source : writer.lock();
+  }
+  if (!handle)
+    return {};
+  std::lock_guard<std::mutex> lock(handle->mutex);
+  AICF_RETURN_IF_ERROR(detach());
+  return handle->executor->orderBefore(stream);
 }
 
 std::optional<DType> dtypeOf(nb::dlpack::dtype dtype) {
@@ -487,11 +525,25 @@ nb::object item(Array &array) {
   return nb::int_(value);
 }
 
+/// The consumer's stream, which DLPack has as a number above 0; none where it
+/// says nothing.
+std::optional<intptr_t> streamOf(const nb::kwargs &kwargs) {
+  intptr_t number = 0;
+  if (!kwargs.contains("stream") ||
+      !nb::try_cast(nb::object(kwargs["stream"]), number) || number == 0)
+    return std::nullopt;
+  return number;
+}
+
 nb::object dlpack(Array &array, nb::kwargs kwargs) {
   ArrayData &data = *array.data;
+  std::optional<intptr_t> stream = streamOf(kwargs);
   {
     nb::gil_scoped_release release;
-    check(data.synchronize()); // whatever stream the consumer is on
+    if (stream && *stream > 0 && !data.device->isCPU())
+      check(data.orderBefore(reinterpret_cast<void *>(*stream)));
+    else
+      check(data.synchronize());
   }
   if (data.isShared)
     data.isShared->store(true);

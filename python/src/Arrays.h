@@ -27,6 +27,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -53,24 +54,32 @@ public:
   explicit MemoryPool(std::shared_ptr<DeviceHandle> device)
       : device(std::move(device)) {}
   ~MemoryPool() { clear(); }
-  /// What `isShared` says in the end: whether others may still read the memory
-  /// when it is given back; then it is freed, which waits for them. On the CPU
-  /// whoever reads keeps it from being given back.
+  /// What `isShared` says in the end: whether others' work may still read the
+  /// memory when it is given back. Such blocks wait until some of them are
+  /// there, of which one is freed: cudaFree() waits for the device, and so for
+  /// whoever reads the others, which are kept like any block. On the CPU whoever
+  /// reads keeps the memory from being given back.
   StatusOr<std::shared_ptr<void>>
   allocate(uint64_t bytes, std::shared_ptr<std::atomic<bool>> isShared);
 
 private:
   /// On the CPU, where others need the memory too: a few results of a loop.
   static constexpr uint64_t kMostIdleBytes = uint64_t(128) << 20;
+  /// On a GPU: what others may still read.
+  static constexpr size_t kMostReadBlocks = 64;
+  static constexpr uint64_t kMostReadBytes = uint64_t(64) << 20;
 
   /// False if there is enough of it.
   bool keep(uint64_t bytes, void *block) noexcept;
+  void keepRead(uint64_t bytes, void *block) noexcept;
   void clear();
 
   std::shared_ptr<DeviceHandle> device;
   std::mutex mutex;
   std::unordered_map<uint64_t, std::vector<void *>> idle; ///< by bytes
   uint64_t idleBytes = 0;
+  std::vector<std::pair<uint64_t, void *>> read; ///< bytes and block
+  uint64_t readBytes = 0;
 };
 
 /// What keeps an argument's memory alive: our own array, or another's export.
@@ -79,9 +88,9 @@ struct Owner {
   nb::ndarray<nb::ro> view;
 };
 
-/// An executor, and whatever must live as long. Python's arguments share its one
-/// count of owners (enable_shared_from_this): a count for each call would end
-/// with the call, and whoever keeps a weak_ptr would lose it then.
+/// An executor, and whatever must live as long. Python's arguments share its
+/// one count of owners (enable_shared_from_this): a count for each call would
+/// end with the call, and whoever keeps a weak_ptr would lose it then.
 struct ExecutorHandle : std::enable_shared_from_this<ExecutorHandle> {
   /// The last owner may be an array that a thread without the GIL drops.
   static std::shared_ptr<ExecutorHandle> make();
@@ -97,6 +106,18 @@ struct ExecutorHandle : std::enable_shared_from_this<ExecutorHandle> {
     bool isWritten; ///< by an entry
   };
   std::unordered_map<std::string, Bound> bound;
+  /// What the device may still read of calls' arguments; they outlive the
+  /// executor, too. Used under `mutex`.
+  std::vector<Owner> held;
+  uint64_t heldCalls = 0, heldBytes = 0;
+  /// Whether it is time to wait for the device, once for all of them.
+  bool isMuchHeld() const { return heldCalls >= 16 || heldBytes > 64 << 20; }
+  /// All of them, behind such a wait: to be dropped with the GIL, and without
+  /// `mutex`, since an owner's end may run any code.
+  std::vector<Owner> release() {
+    heldCalls = heldBytes = 0;
+    return std::exchange(held, {});
+  }
   std::unique_ptr<Executor> executor;
   /// extend() exchanges plan and memory: exclusive there, shared by whoever
   /// looks something up without `mutex`. Never waited for with the GIL by
@@ -145,6 +166,9 @@ struct ArrayData {
   /// Has the values in `memory`, and waits for them, and for whoever uses the
   /// executor: never with the GIL.
   Status synchronize();
+  /// Has the values in `memory`; work that others enqueue on `stream` from here
+  /// on starts behind them. Waits for whoever uses the executor alone.
+  Status orderBefore(void *stream);
 };
 
 /// An array on a device: row-major, dense.

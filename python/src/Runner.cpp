@@ -46,8 +46,10 @@ namespace {
 
 class Runner {
 public:
-  Runner(std::shared_ptr<ExecutorHandle> handle, const std::string &entry)
-      : handle(std::move(handle)), key{entry, 1} {
+  Runner(std::shared_ptr<ExecutorHandle> handle, const std::string &entry,
+         std::optional<nb::type_object> neverWritten)
+      : handle(std::move(handle)), key{entry, 1},
+        neverWritten(std::move(neverWritten)) {
     std::shared_lock<std::shared_mutex> lock(this->handle->planMutex);
     const PlanEntry *found = this->handle->executor->plan().findEntry(entry);
     if (!found)
@@ -72,25 +74,35 @@ public:
     if (!isEmpty)
       readArguments(args, kwargs, given);
     std::vector<Argument> arguments(inputs.size());
+    std::vector<size_t> holdable;
     bool isRead = false; // others' memory, by copies that have only begun
     for (size_t i = 0; i < arguments.size(); ++i)
       if (given[i]) {
         importInput(i, given[i], arguments[i]);
-        isRead |= arguments[i].space == MemorySpace::Device;
+        if (peer || arguments[i].space != MemorySpace::Device)
+          continue;
+        if (neverWritten && given[i].type().is(*neverWritten))
+          holdable.push_back(i);
+        else
+          isRead = true;
       }
+    std::vector<Owner> released; // when others may use the executor again
     Use use(*handle); // over all of it: the outputs are this call's
     {
       nb::gil_scoped_release release;
       if (peer)
         check(handle->executor->orderBehind(*peer));
       check(detachOutputs());
+      hold(arguments, holdable);
       for (size_t i = 0; i < arguments.size(); ++i)
         if (given[i])
           check(handle->executor->write(
               inputs[i].qualified, arguments[i].pointer(),
               inputs[i].desc.spanBytes(), arguments[i].space));
-      if (isRead && !peer) // others' memory is free again
+      if (isRead || handle->isMuchHeld()) {
         check(handle->executor->sync());
+        released = handle->release();
+      }
       check(handle->executor->run(key));
       if (peer)
         check(handle->executor->orderBefore(*peer));
@@ -194,9 +206,19 @@ private:
   void importInput(size_t i, nb::handle object, Argument &argument) const {
     void *stream = handle->executor->nativeStream();
     if (peer)
-      stream = reinterpret_cast<void *>(intptr_t(-1)); // DLPack: in order already
+      stream = reinterpret_cast<void *>(intptr_t(-1)); // DLPack: it is in order
     importAs(object, inputs[i].desc, *handle->device, stream, Access::Read,
              "input \"" + inputs[i].name + "\"", argument);
+  }
+
+  /// Keeps what the device reads from now on; needs no GIL.
+  void hold(std::vector<Argument> &arguments,
+            const std::vector<size_t> &holdable) {
+    handle->heldCalls += !holdable.empty();
+    for (size_t i : holdable) {
+      handle->heldBytes += arguments[i].desc.spanBytes();
+      handle->held.push_back(std::move(arguments[i].owner));
+    }
   }
 
   Status detachOutputs() {
@@ -231,6 +253,7 @@ private:
 
   std::shared_ptr<ExecutorHandle> handle;
   GraphKey key;
+  std::optional<nb::type_object> neverWritten;
   std::optional<void *> peer;
   std::vector<Slot> inputs, outputs;
   std::vector<std::weak_ptr<ArrayData>> live; ///< by output; empty on the CPU
@@ -240,8 +263,13 @@ private:
 
 void defineRunner(nb::module_ &m) {
   nb::class_<Runner>(m, "Runner", "Calls one entry of an executor.")
-      .def(nb::init<std::shared_ptr<ExecutorHandle>, const std::string &>(),
-           nb::arg("executor"), nb::arg("entry"))
+      .def(nb::init<std::shared_ptr<ExecutorHandle>, const std::string &,
+                    std::optional<nb::type_object>>(),
+           nb::arg("executor"), nb::arg("entry"),
+           nb::arg("never_written") = nb::none(),
+           "never_written: a type of arrays whose values nobody changes. "
+           "The program keeps those of a call on the device until they are "
+           "read, which one wait in some calls says; for others a call waits.")
       .def("__call__", &Runner::call,
            nb::sig("def __call__(self, *args: typing.Any, **kwargs: typing.Any)"
                    " -> typing.Any"))

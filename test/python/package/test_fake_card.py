@@ -20,6 +20,7 @@ import aicf
 
 X, LABELS = make_batch()
 SYNC, COPY, ALLOCATE = "cudaStreamSynchronize", "cudaMemcpyAsync", "cudaMalloc"
+FREE, EVENT = "cudaFree", ["cudaSetDevice", "cudaEventRecord", "cudaStreamWaitEvent"]
 
 
 @pytest.fixture
@@ -27,6 +28,11 @@ def step(card):  # noqa: F811
     step = make_step(device="cuda")
     step(X, LABELS)  # the first call captures
     return step
+
+
+def waits(calls):
+    """Returns how often the host waited, but for allocations, each of which does."""
+    return calls.count(SYNC) - calls.count(ALLOCATE)
 
 
 def run_script(text, **environment):
@@ -112,6 +118,91 @@ def test_a_kept_output_is_waited_for(step, card):  # noqa: F811
     assert SYNC not in card.calls_of(lambda: kept.__dlpack__())
 
 
+def test_a_consumers_stream_waits_for_an_output(step, card):  # noqa: F811
+    """Then the host does not."""
+    foreign = Foreign(on_card(X))
+    make_step(device="cuda")(foreign, LABELS)
+    stream = foreign.requests.pop()["stream"]
+    for _ in range(2):
+        out = step(X, LABELS)
+        calls = card.calls_of(lambda: out.__dlpack__(stream=stream))
+        assert calls[-3:] == EVENT and not waits(calls)
+    assert card.calls_of(lambda: out.__dlpack__(stream=stream)) == EVENT
+    for nothing in ({"stream": None}, {"stream": 0}, {"stream": -1}, {}):
+        out = step(X, LABELS)
+        assert SYNC in card.calls_of(lambda: out.__dlpack__(**nothing))
+    assert not card.calls_of(lambda: out.__dlpack__(stream=stream))  # it is over
+
+
+class Unchanging(Foreign):
+    """An array whose values nobody changes."""
+
+
+def test_inputs_that_nobody_writes_are_held(step, card):  # noqa: F811
+    """Until one wait in so many calls is over, or the program goes."""
+    runner = aicf._runtime.Runner(step.program.executor, step.name, Unchanging)
+    before = card.objects_alive()
+    for i in range(1, 33):
+        array = Unchanging(on_card(X))
+        calls = card.calls_of(lambda: runner(array, LABELS))
+        del array
+        assert bool(waits(calls)) == (i % 16 == 0)
+        assert card.objects_alive() == before + i % 16
+    assert not waits(card.calls_of(lambda: runner(X, LABELS)))
+
+
+def test_others_inputs_are_waited_for_and_end_what_is_held(step, card):  # noqa: F811
+    runner = aicf._runtime.Runner(step.program.executor, step.name, Unchanging)
+    before = card.objects_alive()
+    runner(Unchanging(on_card(X)), LABELS)
+    assert card.objects_alive() == before + 1
+    array = Foreign(on_card(X))
+    assert waits(card.calls_of(lambda: runner(array, LABELS)))
+    del array
+    assert card.objects_alive() == before
+    array = Unchanging(on_card(X))
+    assert waits(card.calls_of(lambda: step(array, LABELS)))  # which has not been told
+
+
+def test_a_wait_that_fails_keeps_what_is_held(step, card):  # noqa: F811
+    runner = aicf._runtime.Runner(step.program.executor, step.name, Unchanging)
+
+    def sixteen():
+        for _ in range(15):
+            runner(Unchanging(on_card(X)), LABELS)
+        array = Unchanging(on_card(X))
+        return lambda: runner(array, LABELS)
+    calls = card.calls_of(sixteen())
+    before = card.objects_alive()
+    last = sixteen()
+    card.fail_call(len(calls) - 1 - calls[::-1].index(SYNC))
+    with pytest.raises(aicf.errors.DeviceError, match=SYNC):
+        last()
+    card.fail_call(None)
+    del last
+    assert card.objects_alive() == before + 16
+
+
+def test_what_is_held_goes_with_its_program(card):  # noqa: F811
+    before = card.objects_alive()
+    step = make_step(device="cuda")
+    runner = aicf._runtime.Runner(step.program.executor, step.name, Unchanging)
+    runner(Unchanging(on_card(X)), LABELS)
+    del runner, step
+    gc.collect()
+    aicf.program._devices.clear()
+    assert card.objects_alive() == before
+
+
+def test_much_that_is_held_is_waited_for(card):  # noqa: F811
+    entry = aicf.compile(lambda x: x * 2, {"x": aicf.spec((1 << 23,))}, device="cuda")
+    runner = aicf._runtime.Runner(entry.program.executor, entry.name, Unchanging)
+    x = on_card(np.zeros(1 << 23, np.float32))  # 32 MiB
+    runner(x)  # the first call prepares, and waits
+    assert [bool(waits(card.calls_of(lambda: runner(Unchanging(x))))) for _ in range(4)] == [
+        False, False, True, False]
+
+
 def test_what_is_read_is_waited_for(step, card):  # noqa: F811
     """Whoever reads a tensor has a copy that has only begun."""
     name = step.program.plan.persistent()[0]["name"]
@@ -151,10 +242,9 @@ def test_a_peers_stream_orders_calls(step, card):  # noqa: F811
     alone = card.calls_of(lambda: runner.run(1, 1))
     runner.peer_stream = peer
     assert runner.peer_stream == peer
-    event = ["cudaSetDevice", "cudaEventRecord", "cudaStreamWaitEvent"]
-    assert card.calls_of(lambda: runner.run(1, 1)) == event + alone + event
+    assert card.calls_of(lambda: runner.run(1, 1)) == EVENT + alone + EVENT
     calls = card.calls_of(lambda: runner(foreign, LABELS))
-    assert calls[:3] == calls[-3:] == event and SYNC not in calls
+    assert calls[:3] == calls[-3:] == EVENT and SYNC not in calls
     assert foreign.requests == [{"stream": -1}]
     runner.peer_stream = None
     assert SYNC in card.calls_of(lambda: runner(foreign, LABELS))
@@ -215,11 +305,37 @@ def test_our_own_arrays_are_not_shown_to_others(card, kept):  # noqa: F811
         assert card.objects_alive() == before
 
 
-def test_memory_that_others_have_seen_is_not_used_again(card, kept):  # noqa: F811
+def test_memory_that_others_have_seen_waits_for_the_device(card, kept):  # noqa: F811
+    """Their work may still read it: a block of many is freed, which waits for all."""
+    blocks = 64
+    gc.collect()  # what other tests made
+    for _ in range(blocks):
+        calls = card.calls_of(lambda: kept().__dlpack__())
+        assert FREE not in calls
+    assert ALLOCATE in calls
+    assert FREE in card.calls_of(lambda: kept().__dlpack__())
     before = card.objects_alive()
-    kept().__dlpack__()
-    assert card.objects_alive() == before - 1
-    assert ALLOCATE in card.calls_of(kept)
+    outs = [kept() for _ in range(blocks)]
+    assert card.objects_alive() == before  # the others are used again
+    del outs
+
+
+def test_memory_that_others_have_seen_is_freed_with_its_program(card):  # noqa: F811
+    before = card.objects_alive()
+    entry = aicf.compile(Mlp(), {"x": INPUTS["x"]}, device="cuda")
+    entry(X).__dlpack__()
+    del entry
+    aicf.program._devices.clear()
+    assert card.objects_alive() == before
+
+
+def test_much_memory_that_others_have_seen_is_freed(card):  # noqa: F811
+    entry = aicf.compile(lambda x: x * 2, {"x": aicf.spec((1 << 23,))}, device="cuda")
+    x = np.zeros(1 << 23, np.float32)  # 32 MiB
+    gc.collect()
+    for is_freed in (False, False, True):
+        calls = card.calls_of(lambda: entry(x).__dlpack__())
+        assert (FREE in calls) == is_freed
 
 
 def test_idle_memory_is_given_back_when_there_is_none_left(card):  # noqa: F811

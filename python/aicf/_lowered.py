@@ -123,11 +123,12 @@ class Lowered:
     view = view
 
     def report(self) -> list[Diagnostic]:
-        """Returns what the compiler fused, copied and chose, and why. It compiles once
-        more."""
+        """Returns what an import recognised (aicf.jax), and what the compiler fused, copied
+        and chose, and why. It compiles once more."""
         notes = self.traced.module.lower(self._text, "plan", self._math,
                                          remarks=True)[1]
-        return read_diagnostics(notes)
+        return [remark for signature in self.traced.signatures.values()
+                for remark in signature.remarks] + read_diagnostics(notes)
 
     def compile(self, *, seed: int = 0, threads: int = 0, tune: str = "off",
                 tuning_file: str = "", check_indices: bool = False,

@@ -16,6 +16,7 @@ from ._dtypes import DType, check_shape, dtype_name
 
 if TYPE_CHECKING:
     from ._tracing import Persistent
+    from .errors import Diagnostic
     from .nn import Module
 
 #: The names of aicf::OutputForm.
@@ -112,6 +113,8 @@ class Signature:
     resident: tuple[int, int] | None = None
     #: The modules whose forward() ran: path, class, shapes of the result.
     layers: list[tuple[str, str, str]] = field(default_factory=list)
+    #: What an import tells in Lowered.report().
+    remarks: list[Diagnostic] = field(default_factory=list)
 
     @property
     def inputs(self) -> tuple[str, ...]:

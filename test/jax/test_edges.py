@@ -51,6 +51,45 @@ def test_infinities(function):
 
 
 @pytest.mark.parametrize("function", [
+    jnp.sinh, jnp.cosh, jnp.arcsinh, jnp.arccosh, jnp.arctanh, jax.scipy.special.erf,
+    jax.scipy.special.erfc], ids=lambda f: f.__name__)
+def test_functions_without_a_kernel(function):
+    """Of small numbers too, where a difference would have no digits left."""
+    x = np.array([0, 1e-6, -1e-4, 3e-2, -0.4, 0.97, 1, 1.0000001, 1.02, 2, -3, 9, 89, -89,
+                  1e19, 1e30, 3e38, -3e38, np.inf, -np.inf, np.nan], "f4")
+    with np.errstate(all="ignore"):
+        with jax.enable_x64(True):
+            expected = function(x.astype("f8"))
+        ours = aicf.jax.compile_step(function, (x,), verify=False)(x)
+        assert np.allclose(ours, expected.astype("f4"), 3e-6, 0, equal_nan=True)
+        x = x.astype("f2")
+        same(function, x, tolerance=1e-3)
+
+
+WHOLE = np.array([7, -7, 7, -7, 0, 1 << 27, -(1 << 27), 12345], "i4")
+BY = np.array([3, 3, -3, -3, 5, 1, 7, -11], "i4")
+
+
+@pytest.mark.parametrize("function", [
+    jax.lax.div, jax.lax.rem, jnp.floor_divide, jnp.mod, lambda a, b: a // 4 + b % 4,
+    lambda a, b: jnp.divmod(a, b)[0] * b + jnp.divmod(a, b)[1],
+    lambda a, b: jax.lax.div(a, b - b), lambda a, b: jax.lax.rem(a, b - 3)])
+def test_integers_are_divided(function):
+    same(function, WHOLE, BY)
+    with jax.enable_x64(True):
+        same(function, WHOLE.astype("i8"), BY.astype("i8"))
+
+
+def test_remainders_of_floats():
+    a = np.array([7.5, -7.5, 1e-3, -0.0, 3, np.inf, np.nan, 2], "f4")
+    b = np.array([2, 2, 0.3, 1, -0.7, 2, 1, np.inf], "f4")
+    for function in (jnp.fmod, jnp.mod, jax.lax.rem, lambda a, b: jnp.mod(a, 0.1) + b,
+                     lambda a, b: 1 / jax.lax.rem(a, b), lambda a, b: jax.lax.rem(a, b * 0)):
+        same(function, a, b)
+    same(jax.lax.rem, np.float32([np.inf, -3, 0]), np.float32([-np.inf, np.inf, -np.inf]))
+
+
+@pytest.mark.parametrize("function", [
     lambda x: jnp.ones((6, 5)) * x[:, :1], lambda x: jnp.full((6, 5), 2.0) + x[:1],
     lambda x: jnp.maximum(jnp.zeros((6, 5)), x[:, :1]), lambda x: jnp.zeros((6, 5)) < x[:1],
     lambda x: jnp.ones((6, 5)) / x[:, :1], lambda x: jnp.full((6, 5), 2.0) ** x[:1],
@@ -161,12 +200,17 @@ def test_verification_sees_what_is_no_number(monkeypatch):
 
 
 @pytest.mark.parametrize("function, text", [
-    (lambda x: jnp.fmod(x, 0.1), "rem"), (lambda x: jnp.sinh(x), "sinh"),
+    (lambda x: jax.lax.digamma(x), "digamma"), (lambda x: jnp.arctan2(x, 2.0), "atan2"),
     (lambda x: jax.lax.scan(lambda c, i: (c * 2, c), x, jnp.zeros((0, 2))),
      "a scan of no steps"), (lambda x: (x > 0) < (x > 1), "lt: orders bool")])
 def test_what_is_refused_is_listed(function, text):
     with pytest.raises(ModuleImportError, match=text):
         aicf.jax.compile_step(function, (X,))
+
+
+def test_remainders_of_f64_are_refused():
+    with jax.enable_x64(True), pytest.raises(ModuleImportError, match="rem: of f64"):
+        aicf.jax.compile_step(lambda x: jnp.fmod(x, 0.1), (X.astype("f8"),))
 
 
 def test_names_and_numbers_of_arguments():

@@ -36,8 +36,180 @@ def test_what_is_found(name):
         "softmax")) == FOUND[name]
 
 
+@pytest.mark.parametrize("name, op, count", [
+    ("lion", "lion_step", 4), ("chain_with_clip_and_schedule", "global_norm", 1),
+    ("chain_with_clip_and_schedule", "gelu", 1), ("transformer", "gelu", 2),
+    ("chain_with_clip_and_schedule", "gelu_bwd", 1), ("transformer", "gelu_bwd", 2)])
+def test_what_else_is_found(name, op, count):
+    step = aicf.jax.compile_step(*CASES[name](Make()), verify=False)
+    assert step.raised[op] == count
+    # The plan may hold it in the body of a fused call, or as a product's epilogue.
+    assert ops_of(step).count(op) == count or op in step.program.plan.dump()
+    text = "found aicf.%s in primitives of JAX" % op
+    found = [r for r in step.program.lowered.report() if r.message == text]
+    assert len(found) == count and all(r.lineno for r in found)
+
+
+def gelu(x, k=0.044715, c=2 / np.pi, outer=0.5, shift=1.0):
+    return outer * x * (shift + jnp.tanh(jnp.sqrt(c) * (x + k * x ** 3)))
+
+
+def exact_gelu(x, root=np.sqrt(0.5), power=2.0):
+    return x * (1 + jax.scipy.special.erf(x * root)) / power
+
+
+@pytest.mark.parametrize("function, found", [
+    (jax.nn.gelu, "gelu gelu_bwd"), (gelu, "gelu gelu_bwd"),
+    (lambda x: jax.nn.gelu(x, approximate=False), "gelu gelu_bwd"), (exact_gelu, "gelu gelu_bwd"),
+    (lambda x: gelu(x, k=0.0447), ""), (lambda x: gelu(x, c=0.6366), ""),
+    (lambda x: gelu(x, outer=0.51), ""), (lambda x: gelu(x, shift=1.01), ""),
+    (lambda x: exact_gelu(x, root=0.7071068), ""), (lambda x: gelu(x, k=0.04471500001), ""),
+    (lambda x: exact_gelu(x, root=0.7), ""), (lambda x: exact_gelu(x, power=2.1), ""),
+    (lambda x: x * (1 + jnp.tanh(jnp.sqrt(2 / jnp.pi) * (x + 0.044715 * x ** 2 * x[:1]))) / 2,
+     "")])
+def test_functions_that_look_like_gelu(function, found):
+    def step(x, dy):
+        y, back = jax.vjp(function, x)
+        return y, back(dy)[0], back(jnp.cos(dy))[0]
+    with jax.enable_x64(True):
+        x = np.linspace(-4, 4, 30).reshape(3, 10)
+        ours = aicf.jax.compile_step(step, (x, x * x))
+        names = {name for name in ours.raised if name.startswith("gelu")}
+        assert names == set(found.split())
+        if "gelu_bwd" in names:
+            assert ours.raised["gelu_bwd"] == 2
+        for a, b in zip(ours(x, x * x), jax.jit(step)(x, x * x)):
+            assert np.allclose(a, b, rtol=1e-12, atol=1e-13)
+
+
+def test_a_gradient_beside_others_of_the_same_tensor():
+    def function(x):
+        return (jax.nn.gelu(x) * jnp.sin(x) + x ** 2 + jax.nn.gelu(2 * x) * x).sum()
+    with jax.enable_x64(True):
+        x = np.linspace(-4, 4, 30)
+        ours = aicf.jax.compile_step(jax.value_and_grad(function), (x,))
+        assert ours.raised == {"gelu": 2, "gelu_bwd": 2}
+        for a, b in zip(ours(x), jax.value_and_grad(function)(x)):
+            assert np.allclose(a, b, rtol=1e-12, atol=1e-13)
+
+
+def clip(bound=0.01, over=0.01, of=lambda g: g, power=2):
+    """Clipping as optax has it, and what is not quite it."""
+    def update(grads, state, params=None):
+        norm = jnp.sqrt(sum((g ** power).sum() for g in jax.tree.leaves(grads)))
+        return jax.tree.map(lambda g: jnp.where(norm < bound, of(g), g / norm * over),
+                            grads), state
+    return optax.GradientTransformation(lambda params: optax.EmptyState(), update)
+
+
+@pytest.mark.parametrize("transformation, norms, factors", [
+    (optax.clip_by_global_norm(0.01), 1, True), (clip(), 1, True),
+    (clip(over=0.02), 1, False), (clip(of=lambda g: 2 * g), 1, False),
+    (clip(power=4), 0, False)])
+def test_gradients_that_look_clipped(transformation, norms, factors):
+    """Those that are, are so within adam_step."""
+    optimizer = optax.chain(transformation, optax.adam(1e-2))
+
+    def step(params, state, x, y):
+        loss, grads = jax.value_and_grad(lambda p: mse(mlp(p, x), y))(params)
+        updates, state = optimizer.update(grads, state, params)
+        return optax.apply_updates(params, updates), state, loss
+    make = Make("float32")
+    params = make.layers(8, 16, 3)
+    ours = aicf.jax.compile_step(step, (params, optimizer.init(params), make.floats(32, 8),
+                                        make.floats(32, 3)), (0, 1))
+    assert ours.raised.get("global_norm", 0) == norms and ours.raised["adam_step"] == 4
+    steps = re.findall(r"adam_step\(([^)]*)\)", ours.program.plan.dump())
+    assert [s.split(",")[6].strip() != "-" for s in steps] == [factors] * 4
+
+
+def softmax(x, axis=-1, more=0.0, of=lambda e: e):
+    power = jnp.exp(x - jax.lax.stop_gradient(x.max(axis, keepdims=True)))
+    total = power.sum(axis, keepdims=True)
+    return of(power) / (total + more if more else total)
+
+
+@jax.custom_jvp
+def softmax_by_rule(x):
+    return jax.nn.softmax(x)
+
+
+@softmax_by_rule.defjvp
+def _softmax_rule(primals, tangents):
+    y, (dx,) = jax.nn.softmax(*primals), tangents
+    return y, y * (dx - (y * dx).sum(-1, keepdims=True))
+
+
+@pytest.mark.parametrize("function, found", [
+    (jax.nn.softmax, True), (softmax, True), (softmax_by_rule, True),
+    (lambda x: jax.nn.softmax(x.reshape(3, 2, 5)).reshape(3, 10), True),
+    (lambda x: softmax(x, axis=0), False), (lambda x: softmax(x, more=1e-3), False),
+    (lambda x: softmax(x, of=lambda e: e * e), False),
+    (lambda x: softmax(x, of=lambda e: e[:, ::-1]), False)])
+def test_gradients_that_look_like_softmaxs(function, found):
+    def step(x, dy):
+        y, back = jax.vjp(function, x)
+        return y, back(dy)[0], back(jnp.cos(y) * dy)[0]
+    with jax.enable_x64(True):
+        x = np.random.default_rng(0).normal(size=(3, 10)) * 3
+        ours = aicf.jax.compile_step(step, (x, x * x))
+        assert ours.raised.get("softmax_bwd", 0) == (2 if found else 0)
+        if found:
+            assert "exp" not in ours.program.plan.dump()
+        for a, b in zip(ours(x, x * x), jax.jit(step)(x, x * x)):
+            assert np.allclose(a, b, rtol=1e-12, atol=1e-14)
+
+
+def test_long_chains_cost_little():
+    """Of products, of numbers, and of sums of a tensor with itself."""
+    def function(x, y):
+        z = jnp.tanh(x)
+        for i in range(400):
+            z = z * (y if i < 150 else 1.001)
+        for _ in range(60):
+            z = jax.lax.add_any_p.bind(z, z) if hasattr(jax.lax, "add_any_p") else z + z
+        return z
+    jaxpr = jax.make_jaxpr(function)(1.0, 1.0)
+    assert len(jaxpr.eqns) > 400
+    step = aicf.jax.compile_step(function, (np.float32(0.5), np.float32(1.001)),
+                                 verify=False)
+    assert float(step(np.float32(0.5), np.float32(1.001))) == pytest.approx(
+        float(function(0.5, 1.001)), rel=1e-4)
+
+
+def lion_by_hand(b1=0.9, b2=0.99, function=jnp.sign, moment="m", decays="p"):
+    def step(state, x, y):
+        p, m = state
+        loss, g = jax.value_and_grad(lambda w: mse(x @ w, y))(p)
+        update = function((1 - b1) * g + b1 * m) + 0.01 * {"p": p, "m": m}[decays]
+        new = b2 * m + (1 - b2) * {"sign": jnp.sign(g), "square": g * g}.get(moment, g)
+        p = p - 0.05 * update
+        if moment == "later":  # another average of both, which is what stays
+            new = 0.5 * m + 0.5 * g + 0 * new
+        return (p, new + 1 if moment == "more" else new), loss
+    make = Make("float64")
+    w = make.floats(4, 3)
+    return step, ((w, 0.1 * w), make.floats(8, 4), make.floats(8, 3))
+
+
+@pytest.mark.parametrize("options, is_found", [
+    ({}, True), ({"b1": 0.5}, True), ({"b1": 0.99}, True), ({"function": jnp.tanh}, False),
+    ({"moment": "sign"}, False), ({"moment": "square"}, False), ({"decays": "m"}, False),
+    ({"moment": "later"}, False), ({"moment": "more"}, False)])
+def test_updates_that_look_like_lion(options, is_found):
+    with jax.enable_x64(True):
+        function, (state, x, y) = lion_by_hand(**options)
+        step = aicf.jax.compile_step(function, (state, x, y), 0, verify=False)
+        assert ("lion_step" in ops_of(step)) == is_found
+        for _ in range(4):
+            state, expected = jax.jit(function)(state, x, y)
+            assert float(step(x, y)) == pytest.approx(float(expected), rel=1e-11)
+        for ours, theirs in zip(step.state(), state):
+            assert np.allclose(ours, theirs, rtol=1e-10, atol=1e-13)
+
+
 def adam_by_hand(b1=0.9, b2=0.999, bias1=0.9, bias2=0.999, eps_inside=0.0, decays="p",
-                 sign=-1.0, counts_up=True, second_of="g"):
+                 sign=-1.0, counts_up=True, second_of="g", more=0):
     def step(state, x, y):
         p, m, v, t = state
         loss, g = jax.value_and_grad(lambda w: mse(x @ w, y))(p)
@@ -46,7 +218,7 @@ def adam_by_hand(b1=0.9, b2=0.999, bias1=0.9, bias2=0.999, eps_inside=0.0, decay
         m, v = (1 - b1) * g + b1 * m, (1 - b2) * other ** 2 + b2 * v
         u = (m / (1 - bias1 ** t)) / (jnp.sqrt(v / (1 - bias2 ** t) + eps_inside) + 1e-8)
         u = u + 0.01 * {"p": p, "m": m}[decays]
-        return (p + sign * 0.05 * u, m, v, t), loss
+        return (p + sign * 0.05 * u, m, v + more if more else v, t), loss
     make = Make("float64")
     w = make.floats(4, 3)
     state = w, jnp.zeros_like(w), jnp.zeros_like(w), jnp.zeros((), "int32")
@@ -56,7 +228,8 @@ def adam_by_hand(b1=0.9, b2=0.999, bias1=0.9, bias2=0.999, eps_inside=0.0, decay
 @pytest.mark.parametrize("options, is_found", [
     ({}, True), ({"b1": 0.8, "bias1": 0.8}, True), ({"bias1": 0.99}, False),
     ({"bias2": 0.9}, False), ({"eps_inside": 1e-3}, False), ({"decays": "m"}, False),
-    ({"sign": 1.0}, True), ({"counts_up": False}, False), ({"second_of": "h"}, False)])
+    ({"sign": 1.0}, True), ({"counts_up": False}, False), ({"second_of": "h"}, False),
+    ({"more": 1}, False)])
 def test_updates_that_look_like_adam(options, is_found):
     with jax.enable_x64(True):
         function, (state, x, y), _ = adam_by_hand(**options)
@@ -67,6 +240,22 @@ def test_updates_that_look_like_adam(options, is_found):
             assert float(step(x, y)) == pytest.approx(float(expected), rel=1e-11)
         for ours, theirs in zip(step.state(), state):
             assert np.allclose(ours, theirs, rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("optimizer", [optax.adam(1e-2), optax.lion(1e-2)],
+                         ids=["adam", "lion"])
+@pytest.mark.parametrize("donated", [(), (0,), (1,)])
+def test_optimizers_whose_state_stays_outside(optimizer, donated):
+    """Their ops update it in place: it must be donated."""
+    def step(params, state, x, y):
+        loss, grads = jax.value_and_grad(lambda p: mse(mlp(p, x), y))(params)
+        updates, state = optimizer.update(grads, state, params)
+        return optax.apply_updates(params, updates), state, loss
+    make = Make("float32")
+    params = make.layers(8, 16, 3)
+    ours = aicf.jax.compile_step(step, (params, optimizer.init(params), make.floats(32, 8),
+                                        make.floats(32, 3)), donated)
+    assert any(op.endswith("_step") for op in ours.raised) == (donated == (1,))
 
 
 def test_moments_that_are_returned_and_read_again():

@@ -184,3 +184,76 @@ def test_calls_of_a_classifier_beside_aicf_nn():
                         make.ints(5, 32)), verify=False)
     counts = [s.cost_analysis()["calls"] for s in (own, imported)]
     assert 0 < counts[1] <= 1.2 * counts[0], counts
+
+
+def test_calls_of_a_transformer_beside_aicf_nn():
+    """The import has at most 30 % more calls than the same step by aicf.nn."""
+    from aicf import nn
+    width, words, length = 16, 30, 8
+
+    class Attention(nn.Module):
+        def __init__(self):
+            self.qkv = nn.Linear(width, 3 * width, bias=False)
+            self.out = nn.Linear(width, width, bias=False)
+
+        def forward(self, x):
+            batch, time = x.shape[:2]
+            q, k, v = (a.reshape(batch, time, 2, width // 2).permute(0, 2, 1, 3)
+                       for a in self.qkv(x).split(width, -1))
+            scores = q @ k.permute(0, 1, 3, 2) * (width // 2) ** -0.5
+            below = np.tril(np.ones((time, time), bool))
+            heads = aicf.where(below, scores, -1e9).softmax() @ v
+            return self.out(heads.permute(0, 2, 1, 3).reshape(batch, time, width))
+
+    class Block(nn.Module):
+        def __init__(self):
+            self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.attention = Attention()
+            self.up = nn.Linear(width, 4 * width, bias=False)
+            self.down = nn.Linear(4 * width, width, bias=False)
+
+        def forward(self, x):
+            x = x + self.attention(self.norm1(x))
+            return x + self.down(aicf.functional.gelu(self.up(self.norm2(x)), "tanh"))
+
+    class Model(nn.Module):
+        def __init__(self):
+            self.table = nn.Embedding(words, width)
+            self.places = nn.Parameter((length, width), init="normal")
+            self.blocks = nn.ModuleList([Block(), Block()])
+            self.head = nn.Linear(width, words, bias=False)
+
+        def forward(self, tokens):
+            x = self.table(tokens) + self.places
+            for block in self.blocks:
+                x = block(x)
+            return self.head(x)[:, :-1]
+    own = aicf.compile_step(
+        Model(), lambda m, x: aicf.losses.cross_entropy(m(x), x[:, 1:]),
+        aicf.optim.AdamW(lr=1e-3), {"x": ((4, length), "i32")})
+    imported = aicf.jax.compile_step(*CASES["transformer"](Make()), verify=False)
+    counts = [s.cost_analysis()["calls"] for s in (own, imported)]
+    assert 0 < counts[1] <= 1.3 * counts[0], counts
+
+
+def test_a_checkpointed_block_is_computed_again():
+    """Then its values need no memory between both passes."""
+    def build(wrap):
+        @wrap
+        def block(w, x):
+            return x + jnp.tanh(jnp.tanh(x @ w) * 2)
+
+        def loss(params, x):
+            for w in params:
+                x = block(w, x)
+            return (x ** 2).mean()
+        make = Make()
+        return with_optimizer(loss, optax.sgd(1e-2), [make.floats(8, 8) for _ in range(6)],
+                              make.floats(256, 8))
+    plain, again = (aicf.jax.compile_step(*build(wrap)) for wrap in (
+        lambda block: block, jax.checkpoint))
+    temps = [s.memory_analysis()["entries"]["train_step"]["temp_bytes"]
+             for s in (plain, again)]
+    assert temps[1] < 0.7 * temps[0], temps
+    x = build(jax.checkpoint)[1][2]
+    assert [float(plain(x)) for _ in range(5)] == [float(again(x)) for _ in range(5)]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._pointwise import (broadcast, broadcast_all, clamp, compare, divide, maximum, minimum, multiply,
-                          power, subtract, where)
+from .._pointwise import (broadcast, broadcast_all, clamp, compare, divide, maximum, minimum,
+                          multiply, power, subtract, where)
 from .._pointwise import add as sum_of
 from .._tensor import Tensor
 from ._table import Call, Unsupported, is_constant, primitive, uniform
@@ -46,13 +46,44 @@ def _max(call: Call, a: Any, b: Any) -> Tensor:
     return _two(maximum)(call, a, b)
 
 
-@primitive("div", limits="quotients are of floats")
+@primitive("div", limits="of integers exact up to 2^53; the quotient must have the type")
 def _div(call: Call, a: Any, b: Any) -> Tensor:
     if not call.is_float:
-        raise Unsupported("divides integers")
+        return whole(call, _whole_quotient(call, a, b))
     if uniform(b) == 0:
         b = call.tensor(b)
     return _two(divide)(call, a, b)
+
+
+def _quotient(call: Call, a: Any, b: Any) -> Tensor:
+    """a / b without its fraction, in f64."""
+    by = divide(*(call.tensor(v).astype("f64") for v in (a, b)))
+    return where(by < 0, by.ceil(), by.floor())
+
+
+def _whole_quotient(call: Call, a: Any, b: Any) -> Tensor:
+    """Of integers; -1 where b is 0, as XLA has it."""
+    made = _quotient(call, a, b)
+    if not uniform(b):
+        is_zero = broadcast(call.tensor(b) == 0, made.shape)
+        made = made.masked_fill(is_zero, -1.0)
+    return made.astype(call.dtype)
+
+
+@primitive("rem", limits="not of f64; exact where the quotient is below 2^28, of integers "
+                         "up to 2^53")
+def _rem(call: Call, a: Any, b: Any) -> Tensor:
+    x, divisor = call.tensor(a), call.tensor(b)
+    if not call.is_float:
+        return whole(call, x - _whole_quotient(call, a, b) * divisor)
+    if call.dtype == "f64":
+        raise Unsupported("of f64, whose remainders would not be exact")
+    rest = x.astype("f64") - _quotient(call, a, b) * divisor.astype("f64")
+    made = ops.abs(rest).astype(call.dtype) * ops.sign(x)  # ±0, too
+    if is_constant(b) and np.isfinite(b).all():
+        return whole(call, made)
+    # Of an infinite divisor all is the rest; of an infinite x too, it would be NaN.
+    return whole(call, where(ops.abs(divisor) == math.inf, x + x * 0.0, made))
 
 
 @primitive("pow", limits="of floats")
@@ -73,6 +104,8 @@ def _integer_pow(call: Call, x: Any) -> Tensor:
     if exponent < 0 and not call.is_float:
         raise Unsupported("gives a fraction of integers")
     tensor = call.tensor(x)
+    if exponent == 1:
+        return tensor
     return power(tensor, exponent) if exponent else ops.fill_like(tensor, value=1.0)
 
 
@@ -81,18 +114,60 @@ def _functions() -> None:
     def row(function: Callable[[Any], Tensor]) -> Callable[..., Tensor]:
         return lambda call, x: function(call.tensor(x))
     for name in ("exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tanh",
-                 "floor", "ceil", "neg", "sign", "abs", "stop_gradient"):
+                 "erf", "erfc", "floor", "ceil", "neg", "sign", "abs", "stop_gradient"):
         primitive(name)(row(getattr(ops, name)))
     primitive("logistic")(row(ops.sigmoid))
     primitive("square")(row(lambda x: x * x))
-    primitive("tan")(row(lambda x: ops.sin(x) / ops.cos(x)))
-    primitive("exp2")(row(lambda x: power(2.0, x)))
-    primitive("cbrt")(row(lambda x: ops.sign(x) * power(ops.abs(x), 1 / 3)))
     primitive("one_minus_square")(row(lambda x: (x + 1.0) * (1.0 - x)))
-    primitive("log2")(row(lambda x: ops.log(x) * (1 / math.log(2))))
 
 
 _functions()
+
+
+def _composed() -> None:
+    """Functions that several ops are: in f32 where the type has 16 bits."""
+    def row(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
+        return lambda call, x: function(
+            call.tensor(x).astype("f64" if call.dtype == "f64" else "f32")).astype(call.dtype)
+    primitive("tan")(row(lambda x: ops.sin(x) / ops.cos(x)))
+    primitive("exp2")(row(lambda x: power(2.0, x)))
+    primitive("cbrt")(row(lambda x: ops.sign(x) * power(ops.abs(x), 1 / 3)))
+    primitive("sinh")(row(_sinh))
+    primitive("cosh")(row(lambda x: sum_of(*_halves(x))))
+    primitive("asinh")(row(_asinh))
+    primitive("acosh")(row(_acosh))
+    primitive("atanh")(row(lambda x: (ops.log1p(x) - ops.log1p(-x)) * 0.5))
+    primitive("log2")(row(lambda x: ops.log(x) * (1 / math.log(2))))
+
+
+def _halves(x: Tensor) -> tuple[Tensor, Tensor]:
+    """e^|x| / 2 and e^-|x| / 2, as finite as they are."""
+    root = ops.exp(ops.abs(x) * 0.5)
+    return root * 0.5 * root, 0.5 / root / root
+
+
+def _sinh(x: Tensor) -> Tensor:
+    near = (ops.expm1(x) - ops.expm1(-x)) * 0.5
+    return where(ops.abs(x) < 1.0, near, ops.sign(x) * subtract(*_halves(x)))
+
+
+#: From here on x² ± 1 is x², and asinh and acosh are log(2x): also where 2x is too large.
+_FAR = 1e9
+
+
+def _asinh(x: Tensor) -> Tensor:
+    size = ops.abs(x)
+    square = size * size
+    near = ops.log1p(size + square / (ops.sqrt(square + 1.0) + 1.0))
+    return ops.sign(x) * where(size > _FAR, ops.log(size) + math.log(2), near)
+
+
+def _acosh(x: Tensor) -> Tensor:
+    near = ops.log1p((x - 1.0) + ops.sqrt(x - 1.0) * ops.sqrt(x + 1.0))
+    return where(x > _FAR, ops.log(x) + math.log(2), near)
+
+
+_composed()
 
 
 @primitive("round")

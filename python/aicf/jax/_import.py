@@ -10,7 +10,7 @@ JAX's after every equation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +23,13 @@ from .._dtypes import NUMPY_TYPES
 from .._tracing import current_trace, trace_error
 from ..errors import CompileError, ModuleImportError, TraceError
 from . import _elementwise, _lookups, _shapes  # noqa: F401
-from ._adam import AdamRaiser
+from ._clipping import ClippingRaiser
+from ._gelu import GeluRaiser
+from ._optimizers import OptimizerRaiser
 from ._raising import Raiser
 from ._shapes import part
-from ._table import TABLE, Call, Notes, Unsupported, is_constant
+from ._softmax_bwd import SoftmaxGradRaiser
+from ._table import TABLE, Call, Found, Notes, Unsupported, is_constant
 
 #: Types that a tensor has here, by the name of JAX's.
 DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
@@ -70,35 +73,54 @@ def line_of(equation: Any) -> tuple[str, int] | None:
     return (frame.file_name, int(frame.start_line)) if frame else None
 
 
+class MisplacedStatesError(Exception):
+    """Ops of optimizers were raised that would update states which become others. The trace
+    has them already: another one must refuse them.
+
+    Attributes:
+        places: of the states among the inputs.
+    """
+
+    def __init__(self, places: Collection[int]) -> None:
+        super().__init__("states %s become others" % sorted(places))
+        self.places = places
+
+
 class Importer:
     """Runs jaxprs in the current trace.
 
     Args:
+        refused: places of inputs that no op of an optimizer updates.
         max_unroll: the longest scan.
         place: file and line of the function, for equations of which JAX says none.
     """
 
-    def __init__(self, max_unroll: int, place: tuple[str, int]) -> None:
+    def __init__(self, max_unroll: int, place: tuple[str, int],
+                 refused: Collection[int] = ()) -> None:
         self.max_unroll = max_unroll
         self.places = [place]
         self.refused: dict[str, list[Any]] = {}  # text: how often, the first line
-        self.notes = Notes()
-        self.adam, self.rows = AdamRaiser(self.notes), Raiser(self.notes)
-        self.raisers = self.rows, self.adam
+        self.notes, self.found = Notes(), Found(self.places)
+        self.optimizers = OptimizerRaiser(self.notes, self.found, refused)
+        rows = Raiser(self.notes, self.found)
+        self.raisers = (rows, SoftmaxGradRaiser(self.notes, self.found, rows.softmax_of),
+                        GeluRaiser(self.notes, self.found),
+                        ClippingRaiser(self.notes, self.found), self.optimizers)
 
-    def run(self, closed: Any, inputs: Sequence[Any]) -> list[Any]:
-        """Returns the results: tensors, or arrays of NumPy for constants. Raises
-        ModuleImportError with all that cannot be said."""
-        for value in inputs:
-            self.notes.add("argument", value, True)
+    def run(self, closed: Any, inputs: Sequence[Any], becomes: Mapping[int, int]
+            ) -> list[Any]:
+        """Returns the results: tensors, or arrays of NumPy for constants. Result
+        `becomes[i]` is the new value of input i. Raises ModuleImportError with all that
+        cannot be said, and MisplacedStatesError."""
+        for place, value in enumerate(inputs):
+            self.notes.add("argument", value, place)
         results = self._jaxpr(closed.jaxpr, closed.consts, inputs)
         self.check()
-        return [self.adam.result(value) for value in results]
-
-    def raised(self) -> dict[str, int]:
-        """How many of each op were found in primitives."""
-        found = {**self.rows.found, "adam_step": self.adam.found}
-        return {name: count for name, count in found.items() if count}
+        misplaced = self.optimizers.misplaced({i: results[number]
+                                               for i, number in becomes.items()})
+        if misplaced:
+            raise MisplacedStatesError(misplaced)
+        return [self.optimizers.result(value) for value in results]
 
     def check(self) -> None:
         if self.refused:
@@ -174,6 +196,8 @@ class Importer:
         call = Call(equation.params, tuple(aval.shape), dtype, self.notes)
         name = equation.primitive.name
         made = TABLE[name].function(call, *operands)
+        if not isinstance(made, list) and all(made is not value for value in operands):
+            self.notes.add("definition", made, (name, operands, equation.params))
         for raiser in self.raisers if not isinstance(made, list) else ():
             made = raiser.see(name, call, operands, made)
         results = made if isinstance(made, list) else [made]
@@ -258,7 +282,8 @@ def _stand_in(aval: Any) -> Any:
 
 def _computed(equation: Any, operands: list[Any]) -> list[Any]:
     """What JAX makes of constants."""
-    if equation.primitive.name == "broadcast_in_dim" and is_constant(operands[0]):  # without writing it out
+    if equation.primitive.name == "broadcast_in_dim" and is_constant(operands[0]):
+        # without writing it out
         sizes = [1] * len(equation.params["shape"])
         for dim, size in zip(equation.params["broadcast_dimensions"], operands[0].shape):
             sizes[int(dim)] = size

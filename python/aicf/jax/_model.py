@@ -14,7 +14,7 @@ from .. import nn, ops
 from .._constants import constant
 from .._signature import Spec
 from .._tracing import location_of, user_line
-from ..errors import InvalidArgumentError
+from ..errors import Diagnostic, InvalidArgumentError
 from ._import import Importer, dtype_of
 from ._table import is_constant
 from ._trees import Tree, argument_names, check_types, find_donated, tree_of
@@ -50,7 +50,8 @@ class Imported:
         state_of: by the number of a leaf of the result, the donated leaf that it becomes.
         computes_in_16_bits: whether a value in between is bf16 or f16.
         draws: whether there are draws of constant keys.
-        raised: by op, how many were found in what JAX takes them apart into.
+        refused: places of leaves that no op of an optimizer updates.
+        raised: by op that was found in what JAX takes it apart into, the lines.
     """
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any],
@@ -81,7 +82,8 @@ class Imported:
         self.outputs: list[str] = []
         self.state_of: dict[int, str] = {}
         self.computes_in_16_bits = self.draws = False
-        self.raised: dict[str, int] = {}
+        self.refused: set[int] = set()
+        self.raised: dict[str, list[tuple[str, int]]] = {}
         self._returned: tuple[Any, list[int]] | None = None
 
     def _check_leaves(self) -> None:
@@ -176,12 +178,13 @@ class Imported:
         closed, shapes = self._jaxpr({n: (t.shape, t.dtype) for n, t in inputs.items()})
         result = tree_of("result", shapes)
         places = self._places(result)
-        values = [self.owners[name] if name in self.owners else inputs[name]
-                  for tree in self.arguments for name in tree.names]
-        tensors = [v._tensor() for v in values]
-        importer = Importer(self.max_unroll, self.place)
-        made = importer.run(closed, tensors)
-        self.raised = importer.raised()
+        names = [name for tree in self.arguments for name in tree.names]
+        tensors = [(self.owners[name] if name in self.owners else inputs[name])._tensor()
+                   for name in names]
+        importer = Importer(self.max_unroll, self.place, self.refused)
+        made = importer.run(closed, tensors, {names.index(name): number
+                                              for name, number in places})
+        self.raised = importer.found.lines
         for name, number in places:
             if made[number] is not self.owners[name]._tensor():
                 self.owners[name].update(_tensor(made[number]))
@@ -202,6 +205,11 @@ class Imported:
             raise InvalidArgumentError("the function returns nothing but the donated trees: "
                                        "let it return its loss, too")
         return outputs
+
+    def remarks(self) -> list[Diagnostic]:
+        """What was raised, for Lowered.report()."""
+        return [Diagnostic("remark", "found aicf.%s in primitives of JAX" % op, *line)
+                for op, lines in self.raised.items() for line in lines]
 
     def _set_returned(self, is_returned: Sequence[bool]) -> None:
         """The tree of what a call returns, and the output that each of its leaves is."""

@@ -28,7 +28,8 @@ from typing import Any
 
 from .. import ops
 from .._pointwise import FLOATS, broadcast
-from ._table import Call, Notes, is_constant, uniform
+from . import _softmax_bwd
+from ._table import Call, Found, Notes, is_constant, uniform
 
 #: No label is this number: a negative one has been counted from the end.
 NO_LABEL = -2 ** 31
@@ -36,19 +37,14 @@ NO_LABEL = -2 ** 31
 #: Notes that a reduced value keeps when it is reshaped, and those that it also keeps when it
 #: is repeated along its rows.
 _OF_ROWS = ("picked", "losses")
-_ALONG_ROWS = ("most", "total", "log", "over")
+_ALONG_ROWS = ("most", "total", "log", "over", *_softmax_bwd.ALONG_ROWS)
 
 
 class Raiser:
-    """Looks at each equation behind its row.
+    """Looks at each equation behind its row, and tells `found` what it raised."""
 
-    Attributes:
-        found: the ops that were raised, by name: how many.
-    """
-
-    def __init__(self, notes: Notes) -> None:
-        self.notes = notes
-        self.found: dict[str, int] = {}
+    def __init__(self, notes: Notes, found: Found) -> None:
+        self.notes, self._count = notes, found
         self._softmax: dict[int, Any] = {}
         self._rules: dict[str, Callable[..., Any]] = {
             "reduce_max": self._reduce_max, "reduce_sum": self._reduce_sum,
@@ -76,13 +72,12 @@ class Raiser:
         if not is_constant(tensor):
             self.notes.add(kind, tensor, note)
 
-    def _count(self, name: str) -> None:
-        self.found[name] = self.found.get(name, 0) + 1
-
-    def _softmax_of(self, x: Any) -> Any:
+    def softmax_of(self, x: Any) -> Any:
+        """The one softmax of a tensor."""
         if id(x) not in self._softmax:
             self._softmax[id(x)] = ops.softmax(x)
             self._count("softmax")
+            self._note("softmax", self._softmax[id(x)], x)
         return self._softmax[id(x)]
 
     @staticmethod
@@ -193,7 +188,7 @@ class Raiser:
         x = self._of("total", b)
         if x is not None:
             if self._of("power", a) is x and tuple(made.shape) == tuple(x.shape):
-                return self._softmax_of(x)
+                return self.softmax_of(x)
             if self._is_of_rows(made, x):
                 self._note("over", made, (x, a))
         losses, count = self._of("summed", a), uniform(b)
@@ -214,7 +209,7 @@ class Raiser:
         return None
 
     def _scaled(self, call: Call, x: Any, dy: Any) -> Any:
-        softmax, number = self._softmax_of(x), uniform(dy)
+        softmax, number = self.softmax_of(x), uniform(dy)
         if number is not None and math.isfinite(number):
             better = softmax * number
             self._note("scaled", better, (number, x))

@@ -45,7 +45,8 @@ class Step(Entry):
 
     Attributes:
         raised: by op, how many were found in what JAX takes them apart into, such as
-            {"softmax_cross_entropy": 1, "adam_step": 4}.
+            {"softmax_cross_entropy": 1, "adam_step": 4}. `program.lowered.report()` has
+            their lines.
     """
 
     imported: Imported
@@ -54,7 +55,12 @@ class Step(Entry):
 
     def _attach(self, imported: Imported) -> None:
         self.imported = imported
-        self.raised = dict(imported.raised)
+        self.raised = {op: len(lines) for op, lines in imported.raised.items()}
+
+    @staticmethod
+    def _never_written() -> type:
+        import jax
+        return type(jax.numpy.zeros(()))
 
     def _array(self, value: Any) -> Any:
         if self._convert is None:

@@ -9,7 +9,7 @@ primitive is in here: they are in the modules beside this one, by family.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,6 +84,22 @@ class Notes:
     def of(self, kind: str, tensor: Any) -> Any:
         """The note, or None."""
         return self._kept.get((kind, id(tensor)), (None, None))[1]
+
+
+class Found:
+    """Which ops were raised.
+
+    Attributes:
+        lines: by op, file and line of each.
+    """
+
+    def __init__(self, places: Sequence[tuple[str, int]]) -> None:
+        self.lines: dict[str, list[tuple[str, int]]] = {}
+        self._places = places
+
+    def __call__(self, op: str) -> None:
+        """Notes one, of the equation that is looked at."""
+        self.lines.setdefault(op, []).append(self._places[-1])
 
 
 @dataclass

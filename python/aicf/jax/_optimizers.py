@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Adam's update, found in the primitives that optax makes of it.
+"""Updates of Adam and Lion, found in the primitives that optax makes of them.
 
 As in _raising.py, each result that is a part of it is noted with what it means, with
 moments m and v, a gradient g, a count t and numbers b1, b2, eps, decay, rate:
@@ -11,17 +11,21 @@ moments m and v, a gradient g, a count t and numbers b1, b2, eps, decay, rate:
     power       b^t                         correction   1 - b^t
     corrected   moment / correction         root         sqrt(corrected)
     bottom      root + eps                  direction    corrected / bottom, + decay p
-    update      -rate direction
+    update      -rate direction             or sign(moment), + decay p
 
-p + update gets aicf.adam_step, whose other results replace both moments where they are
-results of the function. Numbers of f32 are read as what was written: 0.9, and not
-0.89999998. The count is one that optax increments, and that stays at the largest number:
-aicf.step_inc. (1 - b^t is computed in f64: JAX's f32 loses four digits of it at first.)
+p + update gets aicf.adam_step or aicf.lion_step, whose other results replace the moments
+where they are results of the function. Whether a moment or a count becomes its own state is
+known at the end alone: if not, the function is looked at again, without ops for that state.
+Gradients that _clipping.py has found are given as
+they were before, with the factor. Numbers of f32 are read as what was written: 0.9, and
+not 0.89999998. Adam's count is one that optax increments, and that stays at the largest
+number: aicf.step_inc. (1 - b^t is computed in f64: JAX's f32 loses four digits of it at
+first.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +35,7 @@ from .. import ops
 from .._constants import constant
 from .._dtypes import NUMPY_TYPES
 from .._pointwise import INTEGERS
-from ._table import Call, Notes, is_constant, uniform
+from ._table import Call, Found, Notes, is_constant, uniform
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,12 @@ class Moment:
 
 @dataclass(frozen=True)
 class Direction:
-    """Where a parameter goes to, but for the rate."""
+    """Where a parameter goes to, but for the rate. Lion's has no second moment."""
 
     first: Moment
-    second: Moment
-    count: Any
-    eps: float
+    second: Moment | None = None
+    count: Any = None
+    eps: float = 0.0
     parameter: Any = None
     decay: float = 0.0
 
@@ -66,24 +70,29 @@ def _largest(count: Any) -> int:
     return int(np.iinfo(NUMPY_TYPES[count.dtype]).max)
 
 
-class AdamRaiser:
-    """Looks at each equation behind its row.
+class OptimizerRaiser:
+    """Looks at each equation behind its row, and tells `found` what it raised.
 
-    Attributes:
-        found: how many updates were raised.
+    Args:
+        refused: arguments, by their places, that no op updates.
     """
 
-    def __init__(self, notes: Notes) -> None:
-        self.notes, self.found = notes, 0
+    def __init__(self, notes: Notes, found: Found, refused: Collection[int] = ()) -> None:
+        self.notes, self.found = notes, found
+        self._refused = refused
+        #: Arguments, by their places, and what those that are raised let them become.
+        self._updated: list[tuple[int, Any]] = []
         self._corrections: dict[Any, Any] = {}
         self._counts: dict[int, Any] = {}
         self._rates: dict[Any, Any] = {}
         self._moments: dict[int, tuple[Any, Any]] = {}  # what replaces a result
+        #: By what a first moment was and is of: the last one, which is Lion's new one.
+        self._latest: dict[tuple[int, int], Moment] = {}
         self._rules: dict[str, Callable[..., Any]] = {
             "mul": self._mul, "square": self._square, "integer_pow": self._square,
             "add": self._add, "add_any": self._add, "pow": self._pow, "sub": self._sub,
             "div": self._div, "sqrt": self._sqrt, "broadcast_in_dim": self._broadcast,
-            "convert_element_type": self._convert, "lt": self._lt,
+            "convert_element_type": self._convert, "lt": self._lt, "sign": self._sign,
             "select_n": self._select_n}
 
     def see(self, name: str, call: Call, operands: Sequence[Any], made: Any) -> Any:
@@ -96,6 +105,11 @@ class AdamRaiser:
     def result(self, value: Any) -> Any:
         """A result of the function, or what replaces it."""
         return self._moments.get(id(value), (None, value))[1]
+
+    def misplaced(self, becomes: Mapping[int, Any]) -> set[int]:
+        """The places of arguments that ops update, and whose new values are others.
+        `becomes` has the new value of each state, by its place."""
+        return {place for place, made in self._updated if becomes.get(place) is not made}
 
     def _of(self, kind: str, value: Any) -> Any:
         return None if is_constant(value) else self.notes.of(kind, value)
@@ -125,7 +139,7 @@ class AdamRaiser:
                 self.notes.add("next", made, x)
             update = self._of("update", y)
             if update is not None and self._is_parameter(update[0], x):
-                return self._step(call, x, *update)
+                return self._step(call, x, update[0], self._rate(call, update[1], -1.0))
         return None
 
     def _is_count(self, x: Any) -> bool:
@@ -142,8 +156,11 @@ class AdamRaiser:
                 or self._of("next", cases[1]) is not count:
             return None
         if id(count) not in self._counts:
+            if not self._may_update(count):
+                return None
             self._counts[id(count)] = ops.step_inc(count)
             self.notes.add("stepped", self._counts[id(count)], count)
+            self._becomes(count, self._counts[id(count)])
         return self._counts[id(count)]
 
     def _note_moment(self, made: Any, new: Any, old: Any) -> None:
@@ -152,9 +169,11 @@ class AdamRaiser:
                 or not 0 <= old[1] < 1 or self._of("argument", old[0]) is None:
             return
         squared = self._of("squared", new[0])
-        self.notes.add("moment", made, Moment(
-            made, old[0], new[0] if squared is None else squared, squared is not None,
-            old[1]))
+        moment = Moment(made, old[0], new[0] if squared is None else squared,
+                        squared is not None, old[1])
+        self.notes.add("moment", made, moment)
+        if squared is None:
+            self._latest[id(moment.before), id(moment.of)] = moment
 
     def _note_sum(self, call: Call, made: Any, x: Any, y: Any) -> None:
         number = uniform(y)
@@ -180,10 +199,13 @@ class AdamRaiser:
         if not is_constant(x) and x.dtype in INTEGERS:
             self.notes.add("count", made, x)
 
-    def _sub(self, call: Call, made: Any, a: Any, b: Any) -> None:
-        power = self._of("power", b)
+    def _sub(self, call: Call, made: Any, a: Any, b: Any) -> Any:
+        power, update = self._of("power", b), self._of("update", b)
         if uniform(a) == 1 and power is not None:
             self.notes.add("correction", made, power)
+        if update is not None and self._is_parameter(update[0], a):
+            return self._step(call, a, update[0], self._rate(call, update[1], 1.0))
+        return None
 
     def _broadcast(self, call: Call, made: Any, x: Any) -> None:
         correction = self._of("correction", x)
@@ -207,6 +229,11 @@ class AdamRaiser:
         if corrected is not None and corrected[0].is_second:
             self.notes.add("root", made, corrected)
 
+    def _sign(self, call: Call, made: Any, x: Any) -> None:
+        moment = self._of("moment", x)
+        if moment is not None and not moment.is_second:
+            self.notes.add("direction", made, Direction(moment))
+
     # What has a kernel
 
     @staticmethod
@@ -214,31 +241,60 @@ class AdamRaiser:
         if is_constant(x) or x.dtype not in ("f32", "f64") \
                 or direction.parameter is not None and direction.parameter is not x:
             return False
+        moments = [m for m in (direction.first, direction.second) if m is not None]
         return all(not is_constant(t) and (t.shape, t.dtype) == (x.shape, x.dtype)
-                   for t in (direction.first.before, direction.second.before,
-                             direction.first.of))
+                   for t in (*(m.before for m in moments), direction.first.of))
+
+    def _may_update(self, *states: Any) -> bool:
+        return all(self._of("argument", s) not in self._refused for s in states)
+
+    def _becomes(self, state: Any, made: Any) -> None:
+        self._updated.append((self._of("argument", state), made))
 
     def _step(self, call: Call, parameter: Any, direction: Direction, rate: Any) -> Any:
         first, second = direction.first, direction.second
+        gradient, factor = self._of("clipped", first.of) or (first.of, None)
+        if second is None:
+            return self._lion_step(call, parameter, direction, rate, gradient, factor)
+        if not self._may_update(first.before, second.before):
+            return None
+        self._becomes(first.before, first.made)
+        self._becomes(second.before, second.made)
         made, m, v = ops.adam_step(
-            parameter, first.of, first.before, second.before,
+            parameter, gradient, first.before, second.before,
             self._correction(call, first.beta, second.beta, direction.count),
-            self._rate(call, rate),
+            rate, factor,
             beta1=first.beta, beta2=second.beta, eps=direction.eps,
             weight_decay=direction.decay)
         self._moments[id(first.made)] = first.made, m
         self._moments[id(second.made)] = second.made, v
-        self.found += 1
+        self.found("adam_step")
         return made
 
-    def _rate(self, call: Call, negative: Any) -> Any:
-        """The rate as one tensor for all parameters, which are updated together then."""
-        number = uniform(negative)
-        key = id(negative) if number is None else (number, call.dtype)
+    def _lion_step(self, call: Call, parameter: Any, direction: Direction, rate: Any,
+                   gradient: Any, factor: Any) -> Any:
+        first = direction.first
+        new = self._latest[id(first.before), id(first.of)]
+        if new is first or not self._may_update(first.before):
+            return None  # the moment does not move, or only later
+        self._becomes(first.before, new.made)
+        made, m = ops.lion_step(
+            parameter, gradient, first.before, rate, factor,
+            beta1=first.beta, beta2=new.beta, weight_decay=direction.decay)
+        self._moments[id(new.made)] = new.made, m
+        self.found("lion_step")
+        return made
+
+    def _rate(self, call: Call, rate: Any, sign: float) -> Any:
+        """sign rate as one tensor for all parameters, which are updated together then."""
+        number = uniform(rate)
+        if number is None and sign == 1.0:
+            return rate
+        key = id(rate) if number is None else (sign * number, call.dtype)
         if key not in self._rates:
             # A constant keeps no id(), a tensor does while its note is there.
-            self._rates[key] = -negative if number is None else constant(np.asarray(
-                -written(number, call.dtype), NUMPY_TYPES[call.dtype]))
+            self._rates[key] = -rate if number is None else constant(np.asarray(
+                sign * written(number, call.dtype), NUMPY_TYPES[call.dtype]))
         return self._rates[key]
 
     def _correction(self, call: Call, beta1: float, beta2: float, count: Any) -> Any:

@@ -1,0 +1,114 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Clipping by the global norm, found in the primitives that optax makes of it.
+
+As in _raising.py, each result that is a part of it is noted with what it means:
+
+    squared     x x                         squares      tensors whose x x are summed
+    norm        sqrt(squares)               below        norm < bound
+    over        x / norm                    bounded      x / norm bound
+    clipped     x where below, else bounded
+
+The norm of several tensors is aicf.global_norm. A clipped gradient is x times one factor
+for all of them, 1 or bound / norm, which the ops of optimizers take as an operand
+(_optimizers.py); for others it is a product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import ops
+from .._pointwise import FLOATS, broadcast, where
+from ._table import Call, Found, Notes, is_constant, uniform
+
+
+class ClippingRaiser:
+    """Looks at each equation behind its row, and tells `found` what it raised."""
+
+    def __init__(self, notes: Notes, found: Found) -> None:
+        self.notes, self._found = notes, found
+        self._factors: dict[Any, Any] = {}
+        self._rules: dict[str, Callable[..., Any]] = {
+            "mul": self._mul, "square": self._square, "integer_pow": self._square,
+            "add": self._add, "reduce_sum": self._reduce_sum, "sqrt": self._sqrt,
+            "lt": self._lt, "div": self._div, "select_n": self._select_n}
+
+    def see(self, name: str, call: Call, operands: Sequence[Any], made: Any) -> Any:
+        """Returns the result of an equation: `made`, or what is better."""
+        if name not in self._rules or is_constant(made):
+            return made
+        better = self._rules[name](call, made, *operands)
+        return made if better is None else better
+
+    def _of(self, kind: str, value: Any) -> Any:
+        return None if is_constant(value) else self.notes.of(kind, value)
+
+    # Rules
+
+    def _mul(self, call: Call, made: Any, a: Any, b: Any) -> None:
+        if a is b:
+            self.notes.add("squared", made, a)
+        for x, bound in ((a, uniform(b)), (b, uniform(a))):
+            over = self._of("over", x)
+            if over is not None and bound is not None:
+                self.notes.add("bounded", made, (*over, bound))
+
+    def _square(self, call: Call, made: Any, x: Any) -> None:
+        if call.params.get("y", 2) == 2:
+            self.notes.add("squared", made, x)
+
+    def _add(self, call: Call, made: Any, a: Any, b: Any) -> None:
+        for x, y in ((a, b), (b, a)):
+            if uniform(y) == 0 and tuple(made.shape) == tuple(x.shape):
+                for kind in ("squared", "squares"):
+                    if self._of(kind, x) is not None:
+                        self.notes.add(kind, made, self._of(kind, x))
+        first, second = self._of("squares", a), self._of("squares", b)
+        if first is not None and second is not None:
+            self.notes.add("squares", made, (*first, *second))
+
+    def _reduce_sum(self, call: Call, made: Any, value: Any) -> None:
+        x = self._of("squared", value)
+        if x is not None and not call.shape and x.dtype in FLOATS:
+            self.notes.add("squares", made, (x,))
+
+    def _sqrt(self, call: Call, made: Any, x: Any) -> Any:
+        tensors = self._of("squares", x)
+        if call.shape or tensors is None or len(tensors) < 2 \
+                or any(t.dtype != call.dtype for t in tensors):
+            return None
+        norm = ops.global_norm(list(tensors))
+        self._found("global_norm")
+        self.notes.add("norm", norm, True)
+        return norm
+
+    def _lt(self, call: Call, made: Any, a: Any, b: Any) -> None:
+        if not call.shape and self._of("norm", a) is not None \
+                and uniform(b) is not None:
+            self.notes.add("below", made, (a, uniform(b)))
+
+    def _div(self, call: Call, made: Any, a: Any, b: Any) -> None:
+        # A norm may have been repeated in a's shape: then it has no note.
+        if self._of("norm", b) is not None and not is_constant(a):
+            self.notes.add("over", made, (a, b))
+
+    def _select_n(self, call: Call, made: Any, which: Any, *cases: Any) -> Any:
+        below = self._of("below", which)
+        if below is None or len(cases) != 2:
+            return None
+        bounded, x = self._of("bounded", cases[0]), cases[1]
+        if bounded is None or bounded[0] is not x or bounded[1] is not below[0] \
+                or bounded[2] != below[1] or x.dtype != below[0].dtype:
+            return None
+        factor = self._factor(which, *below)
+        clipped = x * broadcast(factor, x.shape)
+        self.notes.add("clipped", clipped, (x, factor))
+        return clipped
+
+    def _factor(self, is_below: Any, norm: Any, bound: float) -> Any:
+        key = id(norm), bound
+        if key not in self._factors:
+            self._factors[key] = where(is_below, 1.0, bound / norm)
+        return self._factors[key]

@@ -177,6 +177,55 @@ def test_long_chains_cost_little():
         float(function(0.5, 1.001)), rel=1e-4)
 
 
+def test_gradients_of_many_elements_are_clipped():
+    """optax adds the squares of imaginary parts: zeros, which JAX writes out."""
+    optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(0.1))
+
+    def step(params, state, x):
+        grads = jax.grad(lambda p: sum((x @ w).sum() for w in p))(params)
+        updates, state = optimizer.update(grads, state, params)
+        return optax.apply_updates(params, updates), state, x.sum()
+    make = Make("float32")
+    params = [make.floats(100, 90), make.floats(100, 80)]
+    ours = aicf.jax.compile_step(step, (params, optimizer.init(params), make.floats(4, 100)),
+                                 (0, 1))
+    assert ours.raised == {"global_norm": 1}
+
+
+def test_what_repeats_in_a_constant_is_kept_once():
+    def step(x):
+        mask = jnp.broadcast_to(jnp.tril(jnp.ones((64, 64), bool)), (4, 2, 64, 64))
+        return jnp.where(mask, x, -1.0) + jnp.broadcast_to(jnp.arange(64.0), x.shape)
+    x = np.ones((4, 2, 64, 64), "f4")
+    ours = aicf.jax.compile_step(step, (x,))
+    assert ours.memory_analysis()["persistent_bytes"] == 64 * 64 + 64 * 4
+
+
+def products(equation, order, *shapes):
+    return (lambda a, b: jnp.einsum(equation, a, b).transpose(order)), shapes
+
+
+@pytest.mark.parametrize("function, shapes", [
+    products("bthd,bshd->bhts", (0, 3, 1, 2), (2, 5, 3, 4), (2, 6, 3, 4)),
+    products("bhts,bshd->bhtd", (0, 2, 1, 3), (2, 3, 5, 6), (2, 6, 3, 4)),
+    products("bhts,bshd->bhtd", (3, 0, 1, 2), (2, 3, 5, 6), (2, 6, 3, 4)),
+    products("abk,kcd->abcd", (3, 2, 0, 1), (2, 3, 5), (5, 4, 6)),
+    products("abk,kcd->abcd", (2, 3, 1, 0), (2, 3, 5), (5, 4, 6)),
+    products("bk,bk->b", (0,), (3, 5), (3, 5)), products("bmk,bk->bm", (1, 0), (3, 4, 5), (3, 5)),
+    products("ka,kb->ab", (1, 0), (5, 3), (5, 4)), products("k,kb->b", (0,), (5,), (5, 4))])
+def test_products_in_another_order(function, shapes):
+    a, b = (np.random.default_rng(i).normal(size=s).astype("f4")
+            for i, s in enumerate(shapes))
+    ours = aicf.jax.compile_step(function, (a, b))
+    assert np.allclose(ours(a, b), function(a, b), rtol=1e-5, atol=1e-6)
+
+
+def test_heads_of_attention_need_no_copy():
+    step = aicf.jax.compile_step(*CASES["transformer"](Make()), verify=False)
+    copies = re.findall(r"(\S+) = copy\(t", step.program.plan.dump())
+    assert len(copies) == 1  # of logits[:, :-1]
+
+
 def lion_by_hand(b1=0.9, b2=0.99, function=jnp.sign, moment="m", decays="p"):
     def step(state, x, y):
         p, m = state

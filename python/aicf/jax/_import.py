@@ -22,7 +22,7 @@ from .._constants import constant
 from .._dtypes import NUMPY_TYPES
 from .._tracing import current_trace, trace_error
 from ..errors import CompileError, ModuleImportError, TraceError
-from . import _elementwise, _lookups, _shapes  # noqa: F401
+from . import _elementwise, _lookups, _products, _shapes  # noqa: F401
 from ._clipping import ClippingRaiser
 from ._gelu import GeluRaiser
 from ._optimizers import OptimizerRaiser
@@ -293,4 +293,13 @@ def _computed(equation: Any, operands: list[Any]) -> list[Any]:
             *(v.value if isinstance(v, Opaque) else v for v in operands), **equation.params)
     results = made if equation.primitive.multiple_results else [made]
     return [Opaque(r) if jax.dtypes.issubdtype(r.dtype, jax.dtypes.extended)
-            else np.asarray(r) for r in results]
+            else _compressed(np.asarray(r)) for r in results]
+
+
+def _compressed(array: Any) -> Any:
+    """An array that is one number everywhere, to the bit, without writing it out."""
+    if array.size < 2:
+        return array
+    bits = np.ascontiguousarray(array).reshape(-1).view("u%d" % array.itemsize)
+    return array if (bits != bits[0]).any() \
+        else np.broadcast_to(array.reshape(-1)[0], array.shape)

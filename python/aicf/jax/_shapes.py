@@ -1,10 +1,9 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Rows of the table: views, products and reductions."""
+"""Rows of the table: views and reductions."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,17 +32,6 @@ def _broadcast_in_dim(call: Call, x: Any) -> Tensor:
     for dim, size in zip(call.params["broadcast_dimensions"], tensor.shape):
         sizes[int(dim)] = size
     return broadcast(tensor.reshape(sizes), call.shape)
-
-
-@primitive("transpose")
-def _transpose(call: Call, x: Any) -> Tensor:
-    order = [int(d) for d in call.params["permutation"]]
-    factors = call.notes.of("matmul", x)
-    if factors and order == [1, 0]:  # the gradient of a weight: (a b)' = b' a'
-        a, b, trans_a, trans_b = factors
-        product: Tensor = ops.matmul(b, a, transA=not trans_b, transB=not trans_a)
-        return product
-    return call.tensor(x).permute(order)
 
 
 @primitive("slice")
@@ -130,52 +118,6 @@ def _padded(call: Call, x: Tensor, dim: int, low: int, high: int, inner: int,
                     .astype(call.dtype)] if count > 0 else []
         x = _views.concat([*side(low), x, *side(high)], dim)
     return part(x, dim, max(-low, 0), x.shape[dim] - max(-high, 0))
-
-
-# Products
-
-@primitive("dot_general", limits="sums in the type of the operands, or in f32 and f64")
-def _dot_general(call: Call, a: Any, b: Any) -> Tensor:
-    (of_a, of_b), (batch_a, batch_b) = [[[int(d) for d in side] for side in pair]
-                                        for pair in call.params["dimension_numbers"]]
-    left, right = call.tensor(a), call.tensor(b)
-    if call.is_float and not left.dtype == right.dtype == call.dtype:  # the sum is wider
-        left, right = left.astype(call.dtype), right.astype(call.dtype)
-    if not call.is_float:
-        raise Unsupported("of %s" % call.dtype)
-    free_a = [d for d in range(len(left.shape)) if d not in of_a + batch_a]
-    free_b = [d for d in range(len(right.shape)) if d not in of_b + batch_b]
-    if not of_a:
-        return _outer(left, right, batch_a, free_a, batch_b, free_b)
-    # Factors are read as they lie in memory, if one of both orders is that. (With batch
-    # dimensions, the left one has its rows first.)
-    turns_left = not batch_a and free_a[-1:] == [len(left.shape) - 1]
-    turns_right = free_b[-1:] != [len(right.shape) - 1]
-    rows = _matrices(left, batch_a, *((of_a, free_a) if turns_left else (free_a, of_a)))
-    columns = _matrices(right, batch_b, *((free_b, of_b) if turns_right else (of_b, free_b)))
-    made: Tensor = ops.matmul(rows, columns, transA=turns_left, transB=turns_right)
-    product = made.reshape(call.shape)
-    if len(call.shape) == len(made.shape) == 2:
-        call.notes.add("matmul", product, (rows, columns, turns_left, turns_right))
-    return product
-
-
-def _matrices(x: Tensor, batch: list[int], rows: list[int], columns: list[int]) -> Tensor:
-    """x as [batch.., rows, columns]."""
-    sizes = [math.prod(x.shape[d] for d in dims) for dims in (rows, columns)]
-    return x.permute(batch + rows + columns).reshape([*(x.shape[d] for d in batch), *sizes])
-
-
-def _outer(a: Tensor, b: Tensor, batch_a: list[int], free_a: list[int],
-           batch_b: list[int], free_b: list[int]) -> Tensor:
-    """Products of all pairs: nothing is summed."""
-    left, right = a.permute(batch_a + free_a), b.permute(batch_b + free_b)
-    batch = left.shape[:len(batch_a)]
-    rows, columns = left.shape[len(batch):], right.shape[len(batch):]
-    shape = (*batch, *rows, *columns)
-    wide = left.reshape([*batch, *rows, *(1 for _ in columns)])
-    high = right.reshape([*batch, *(1 for _ in rows), *columns])
-    return broadcast(wide, shape) * broadcast(high, shape)
 
 
 # Reductions

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._constants import constant
 from .._dtypes import NUMPY_TYPES
-from .._pointwise import FLOATS
+from .._pointwise import FLOATS, broadcast
 from .._tensor import Tensor
 from .._tracing import as_tensor
 
@@ -118,9 +118,13 @@ class Call:
     notes: Notes
 
     def tensor(self, value: Any) -> Tensor:
-        """An operand as a traced tensor."""
-        return constant(np.asarray(value, order="C")) if is_constant(value) \
-            else as_tensor(value)
+        """An operand as a traced tensor. What repeats in a constant is kept once."""
+        if not is_constant(value):
+            return as_tensor(value)
+        once = value[tuple(slice(0, 1) if stride == 0 else slice(None)
+                           for stride in value.strides)]
+        made = constant(np.asarray(once, order="C"))
+        return made if once.shape == value.shape else broadcast(made, value.shape)
 
     def operand(self, value: Any) -> Any:
         """The same, where a finite number that repeats is Python's number."""

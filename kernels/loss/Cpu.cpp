@@ -217,32 +217,37 @@ template <typename T> void crossEntropyGrad(SoftmaxCrossEntropyGradArgs call) {
   if (const TensorView *lossScale = call.loss_scale())
     factor *= double(*lossScale->dense<C>());
   double s = attrs.label_smoothing, even = s / double(width);
-  // probability(j) is that of row r and class j.
-  auto gradOf = [&](int64_t r, auto probability) {
+  const C scale = C(factor), own = C(even + 1 - s), other = C(even);
+  auto isClass = [&](int64_t r) { return labels[r] >= 0 && labels[r] < width; };
+  // dlogits may be logits: what the label's class needs is read first.
+  auto finish = [&](int64_t r, C probabilityOfLabel) {
     T *d = dlogits + r * width;
-    int64_t label = labels[r];
-    bool isIgnored = label == attrs.ignore_index;
-    C rowFactor = C(isIgnored ? 0 : factor);
-    if (!isIgnored && (label < 0 || label >= width))
-      rowFactor = std::numeric_limits<C>::quiet_NaN();
-    AICF_INDEPENDENT_LOOP
-    for (int64_t j = 0; j < width; ++j) {
-      C target = C(j == label ? even + 1 - s : even);
-      d[j] = T(isIgnored ? C(0) : rowFactor * (probability(j) - target));
-    }
+    if (labels[r] == attrs.ignore_index)
+      std::fill_n(d, width, T(0));
+    else if (!isClass(r))
+      std::fill_n(d, width, T(std::numeric_limits<C>::quiet_NaN()));
+    else
+      d[labels[r]] = T(scale * (probabilityOfLabel - own));
   };
   auto gradOfLong = [&](int64_t r) {
     const T *x = logits + r * width;
+    T *d = dlogits + r * width;
     LogSumExp lse = logSumExp(x, width);
     const C most = C(lse.most), logSum = C(lse.logSum);
-    gradOf(r, [=](int64_t j) {
+    auto probability = [=](int64_t j) {
       return scalar::exp(C(x[j]) - most - logSum);
-    });
+    };
+    const C ofLabel = isClass(r) ? probability(labels[r]) : C(0);
+    AICF_INDEPENDENT_LOOP
+    for (int64_t j = 0; j < width; ++j)
+      d[j] = T(scale * (probability(j) - other));
+    finish(r, ofLabel);
   };
   auto gradsOfShort = [&](int64_t first, int64_t some) {
     LogSumExp lse[kTogether];
     C probabilities[kTogether];
     const T *x = logits + first * width;
+    T *d = dlogits + first * width;
     logSumExps<T>(
         some, width, [=](int64_t k) { return x + k * width; }, lse);
     expOfRows(
@@ -251,9 +256,13 @@ template <typename T> void crossEntropyGrad(SoftmaxCrossEntropyGradArgs call) {
           return C(x[k * width + j]) - C(lse[k].most) - C(lse[k].logSum);
         },
         probabilities);
+    AICF_INDEPENDENT_LOOP
+    for (int64_t i = 0; i < some * width; ++i)
+      d[i] = T(scale * (probabilities[i] - other));
     for (int64_t k = 0; k < some; ++k)
-      gradOf(first + k,
-             [&](int64_t j) { return probabilities[k * width + j]; });
+      finish(first + k, isClass(first + k)
+                            ? probabilities[k * width + labels[first + k]]
+                            : C(0));
   };
   parallelFor(
       rows, 4, call->numThreads, rows * width, [&](int64_t begin, int64_t end) {

@@ -184,9 +184,7 @@ primitive with the line in Python.
 
 
 def jax_page():
-    for family in ("elementwise", "shapes", "lookups"):
-        importlib.import_module("aicf.jax._%s" % family)
-    table = importlib.import_module("aicf.jax._table").TABLE
+    table = importlib.import_module("aicf.jax._table").whole_table()
     return JAX_TOP + "".join("| `%s` | %s |\n" % (name, row.limits)
                              for name, row in sorted(table.items()))
 

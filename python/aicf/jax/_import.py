@@ -22,14 +22,15 @@ from .._constants import constant
 from .._dtypes import NUMPY_TYPES
 from .._tracing import current_trace, trace_error
 from ..errors import CompileError, ModuleImportError, TraceError
-from . import _elementwise, _lookups, _products, _shapes  # noqa: F401
 from ._clipping import ClippingRaiser
 from ._gelu import GeluRaiser
 from ._optimizers import OptimizerRaiser
 from ._raising import Raiser
 from ._shapes import part
 from ._softmax_bwd import SoftmaxGradRaiser
-from ._table import TABLE, Call, Found, Notes, Unsupported, is_constant
+from ._table import Call, Found, Notes, Unsupported, is_constant, whole_table
+
+_TABLE = whole_table()
 
 #: Types that a tensor has here, by the name of JAX's.
 DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
@@ -176,7 +177,7 @@ class Importer:
                 return _computed(equation, operands)
             if any(isinstance(v, Opaque) for v in operands):
                 raise Unsupported(_RANDOM)
-            if name not in TABLE:
+            if name not in _TABLE:
                 raise Unsupported(reason_for(name) or "nobody has told AICF what it is")
             return self._row(equation, operands)
         except (Unsupported, TraceError, CompileError) as error:
@@ -195,7 +196,7 @@ class Importer:
             raise Unsupported("of a type that no tensor has")
         call = Call(equation.params, tuple(aval.shape), dtype, self.notes)
         name = equation.primitive.name
-        made = TABLE[name].function(call, *operands)
+        made = _TABLE[name].function(call, *operands)
         if not isinstance(made, list) and all(made is not value for value in operands):
             self.notes.add("definition", made, (name, operands, equation.params))
         for raiser in self.raisers if not isinstance(made, list) else ():

@@ -56,6 +56,8 @@ class Step(Entry):
     def _attach(self, imported: Imported) -> None:
         self.imported = imported
         self.raised = {op: len(lines) for op, lines in imported.raised.items()}
+        self._trees = [t for i, t in enumerate(imported.arguments)
+                       if i not in imported.donated]
 
     @staticmethod
     def _never_written() -> type:
@@ -84,8 +86,7 @@ class Step(Entry):
             return super().__call__(*args, **kwargs)
         if kwargs:
             raise InvalidArgumentError("the step takes its arguments by position")
-        trees = [t for i, t in enumerate(self.imported.arguments)
-                 if i not in self.imported.donated]
+        trees = self._trees
         if len(args) != len(trees):
             raise InvalidArgumentError("the step takes %d arguments (%s), got %d" % (
                 len(trees), ", ".join(t.name for t in trees), len(args)))
@@ -97,9 +98,9 @@ class Step(Entry):
                                            % (tree.name, structure, tree.structure))
             leaves += own
         given = self.imported.given
-        values = super().__call__(*(
+        values = super().__call__(*[
             leaf if isinstance(leaf, jax.Array) else self.imported.converted(leaf, dtype)
-            for leaf, dtype in zip(leaves, given)))
+            for leaf, dtype in zip(leaves, given)])
         array = self._array
         return self.imported.returned([array(v) for v in values.values()])
 

@@ -9,6 +9,7 @@ primitive is in here: they are in the modules beside this one, by family.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,15 @@ class Row:
 
 
 TABLE: dict[str, Row] = {}
+#: The modules that fill it.
+_FAMILIES = "_elementwise", "_lookups", "_products", "_shapes"
+
+
+def whole_table() -> dict[str, Row]:
+    """Returns the table with the rows of all modules."""
+    for family in _FAMILIES:
+        importlib.import_module("." + family, __package__)
+    return TABLE
 
 
 def primitive(*names: str, limits: str = ""

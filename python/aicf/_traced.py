@@ -15,7 +15,7 @@ from ._hints import no_module
 from ._signature import (DICT, TENSOR, TENSOR_AND_DICT, TUPLE, Signature, Spec,
                          specs_of)
 from ._tensor import Tensor
-from ._tracing import EntryTrace, Operand, as_tensor, attribute_text, location_of
+from ._tracing import EntryTrace, Operand, TraceAgain, as_tensor, attribute_text, location_of
 from .errors import TraceError
 from .nn import Module, aliases_of, settings_of
 from .optim import Optimizer
@@ -239,6 +239,9 @@ class Traced:
                 signature.outputs = tuple(n for n, _, _ in outputs)
                 signature.resident, signature.layers = entry.resident, entry.layers
                 entry.finish(outputs, {**attributes, "aicf.output_form": form})
+        except TraceAgain:
+            return self._trace(call, source, model, specs, name, training, seed, attributes,
+                               is_step, takes_model)
         except TraceError as error:
             if not error.filename:  # it is about what the function returned
                 raise TraceError(error.message, *location_of(source)) from None

@@ -66,6 +66,11 @@ def active_trace() -> EntryTrace | None:
     return _active.trace
 
 
+class TraceAgain(Exception):
+    """An import has learned what it must do otherwise: what was traced is dropped, and the
+    function is traced anew."""
+
+
 class Operand:
     """What an op takes as a tensor: a traced tensor, or what keeps its value on the
     device from step to step."""

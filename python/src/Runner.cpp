@@ -268,8 +268,8 @@ void defineRunner(nb::module_ &m) {
            nb::arg("executor"), nb::arg("entry"),
            nb::arg("never_written") = nb::none(),
            "never_written: a type of arrays whose values nobody changes. "
-           "The program keeps those of a call on the device until they are "
-           "read, which one wait in some calls says; for others a call waits.")
+           "Calls do not wait until such arrays on the device are read: the "
+           "program keeps them, and waits once in 16 calls or 64 MiB.")
       .def("__call__", &Runner::call,
            nb::sig("def __call__(self, *args: typing.Any, **kwargs: typing.Any)"
                    " -> typing.Any"))

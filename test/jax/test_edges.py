@@ -73,7 +73,8 @@ BY = np.array([3, 3, -3, -3, 5, 1, 7, -11], "i4")
 @pytest.mark.parametrize("function", [
     jax.lax.div, jax.lax.rem, jnp.floor_divide, jnp.mod, lambda a, b: a // 4 + b % 4,
     lambda a, b: jnp.divmod(a, b)[0] * b + jnp.divmod(a, b)[1],
-    lambda a, b: jax.lax.div(a, b - b), lambda a, b: jax.lax.rem(a, b - 3)])
+    lambda a, b: jax.lax.div(a, b - b), lambda a, b: jax.lax.rem(a, b - 3),
+    lambda a, b: jax.lax.rem(a.at[0].set(jnp.iinfo(a.dtype).min), b.at[0].set(-1))])
 def test_integers_are_divided(function):
     same(function, WHOLE, BY)
     with jax.enable_x64(True):
@@ -206,6 +207,21 @@ def test_verification_sees_what_is_no_number(monkeypatch):
 def test_what_is_refused_is_listed(function, text):
     with pytest.raises(ModuleImportError, match=text):
         aicf.jax.compile_step(function, (X,))
+
+
+def test_remainders_of_large_quotients():
+    random = np.random.default_rng(0)
+    a = (10 ** random.uniform(-3, 15, 4000) * random.choice([-1, 1], 4000)).astype("f4")
+    b = np.abs(a / 10 ** random.uniform(-3, 15, 4000)).astype("f4")
+    step = aicf.jax.compile_step(jax.lax.rem, (a, b), verify=False)
+    assert np.array_equal(step(a, b), np.fmod(a, b))
+    assert np.isnan(step(np.full_like(a, 1e30), np.full_like(b, 3))).all()
+
+
+def test_constants_of_complex_numbers():
+    with jax.enable_x64(True):
+        same(lambda x: x * jnp.real(jnp.exp(2j * jnp.pi * jnp.arange(5) / 5)), X.astype("f8"))
+        same(lambda x: x * jnp.real(jnp.full(5, 2j) * 1j), X.astype("f8"))
 
 
 def test_remainders_of_f64_are_refused():

@@ -77,7 +77,8 @@ def test_numbers_are_known_by_the_digits_of_their_type(dtype, off, is_same):
 
 @pytest.mark.parametrize("step", [
     lambda v: mul(v, number(1.5)), lambda v: Value("neg", v), lambda v: mul(v, y),
-    lambda v: mul(v, v), lambda v: Value("add_any", v, v)])
+    lambda v: mul(v, v), lambda v: Value("add_any", v, v),
+    lambda v: mul(v, mul(number(1.5), mul(v, number(3)))), lambda v: mul(Value("neg", v), v)])
 def test_the_cost_does_not_grow_with_a_chain(step):
     asked = []
     for length in (2 * MOST_NUMBERS, 2000):

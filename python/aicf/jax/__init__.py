@@ -16,15 +16,12 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import compiled
 from .._hints import missing
 from ..errors import InvalidArgumentError
 from ._step import Step
-
-if TYPE_CHECKING:
-    from ._model import Imported
 
 __all__ = ["Step", "compile_step"]
 
@@ -95,7 +92,9 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
         raise ValueError("precision is %r, expected \"f32\" or \"tf32\": the function says "
                          "what it computes in 16 bits" % (precision,))
     imported = Imported(fn, arguments, numbers, new_state, max_unroll, device == "cpu")
-    traced, signature = _traced(imported, name, shapes)
+    traced = compiled.Traced()
+    signature = traced.add(imported.trace, imported.inputs, model=imported.model, name=name,
+                           training=True, shapes=shapes)
     signature.entry_type, signature.remarks = Step, imported.remarks()
     program = traced.lower(device, precision, **options).compile(
         threads=threads, tune=tune, tuning_file=tuning_file, check_indices=check_indices)
@@ -106,17 +105,6 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
         from ._verify import verify as compare
         compare(step, arguments)
     return step
-
-
-def _traced(imported: Imported, name: str, shapes: str) -> tuple[Any, Any]:
-    from ._import import MisplacedStatesError
-    while True:
-        traced = compiled.Traced()
-        try:
-            return traced, traced.add(imported.trace, imported.inputs, model=imported.model,
-                                      name=name, training=True, shapes=shapes)
-        except MisplacedStatesError as error:
-            imported.refused |= set(error.places)
 
 
 def __getattr__(name: str) -> Any:

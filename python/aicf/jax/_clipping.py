@@ -4,7 +4,7 @@
 
 As in _raising.py, each result that is a part of it is noted with what it means:
 
-    squared     x x                         squares      tensors whose x x are summed
+    squared     x x                         squares      x, or two notes, whose x x are summed
     norm        sqrt(squares)               below        norm < bound
     over        x / norm                    bounded      x / norm bound
     clipped     x where below, else bounded
@@ -22,6 +22,23 @@ from typing import Any
 from .. import ops
 from .._pointwise import FLOATS, broadcast, where
 from ._table import Call, Found, Notes, is_constant, uniform
+
+
+#: Of one norm, at most.
+MOST_TENSORS = 4096
+
+
+def _flat(squares: Any) -> list[Any]:
+    """The tensors of a note of squares, up to one more than MOST_TENSORS."""
+    tensors: list[Any] = []
+    waiting = [] if squares is None else [squares]
+    while waiting and len(tensors) <= MOST_TENSORS:
+        note = waiting.pop()
+        if isinstance(note, tuple):
+            waiting += reversed(note)
+        else:
+            tensors.append(note)
+    return tensors
 
 
 class ClippingRaiser:
@@ -66,20 +83,21 @@ class ClippingRaiser:
                     if self._of(kind, x) is not None:
                         self.notes.add(kind, made, self._of(kind, x))
         first, second = self._of("squares", a), self._of("squares", b)
-        if first is not None and second is not None:
-            self.notes.add("squares", made, (*first, *second))
+        if first is not None and second is not None and a is not b:
+            self.notes.add("squares", made, (first, second))
 
     def _reduce_sum(self, call: Call, made: Any, value: Any) -> None:
         x = self._of("squared", value)
         if x is not None and not call.shape and x.dtype in FLOATS:
-            self.notes.add("squares", made, (x,))
+            self.notes.add("squares", made, x)
 
     def _sqrt(self, call: Call, made: Any, x: Any) -> Any:
-        tensors = self._of("squares", x)
-        if call.shape or tensors is None or len(tensors) < 2 \
+        tensors = _flat(self._of("squares", x))
+        if call.shape or not 2 <= len(tensors) <= MOST_TENSORS \
                 or any(t.dtype != call.dtype for t in tensors):
             return None
-        norm = ops.global_norm(list(tensors))
+        norm = ops.global_norm(tensors)
+        norm = ops.sqrt(norm * norm)  # the same, but infinite where JAX's is
         self._found("global_norm")
         self.notes.add("norm", norm, True)
         return norm
@@ -91,7 +109,8 @@ class ClippingRaiser:
 
     def _div(self, call: Call, made: Any, a: Any, b: Any) -> None:
         # A norm may have been repeated in a's shape: then it has no note.
-        if self._of("norm", b) is not None and not is_constant(a):
+        if self._of("norm", b) is not None and not is_constant(a) \
+                and tuple(made.shape) == tuple(a.shape):
             self.notes.add("over", made, (a, b))
 
     def _select_n(self, call: Call, made: Any, which: Any, *cases: Any) -> Any:

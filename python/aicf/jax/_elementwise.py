@@ -49,41 +49,45 @@ def _max(call: Call, a: Any, b: Any) -> Tensor:
 @primitive("div", limits="of integers exact up to 2^53; the quotient must have the type")
 def _div(call: Call, a: Any, b: Any) -> Tensor:
     if not call.is_float:
-        return whole(call, _whole_quotient(call, a, b))
+        return whole(call, _whole_quotient(call, a, b).astype(call.dtype))
     if uniform(b) == 0:
         b = call.tensor(b)
     return _two(divide)(call, a, b)
 
 
-def _quotient(call: Call, a: Any, b: Any) -> Tensor:
-    """a / b without its fraction, in f64."""
-    by = divide(*(call.tensor(v).astype("f64") for v in (a, b)))
-    return where(by < 0, by.ceil(), by.floor())
-
-
 def _whole_quotient(call: Call, a: Any, b: Any) -> Tensor:
-    """Of integers; -1 where b is 0, as XLA has it."""
-    made = _quotient(call, a, b)
-    if not uniform(b):
-        is_zero = broadcast(call.tensor(b) == 0, made.shape)
-        made = made.masked_fill(is_zero, -1.0)
-    return made.astype(call.dtype)
+    """Of integers, in f64; -1 where b is 0, as XLA has it."""
+    by = divide(*(call.tensor(v).astype("f64") for v in (a, b)))
+    made = where(by < 0, by.ceil(), by.floor())
+    if uniform(b):
+        return made
+    return made.masked_fill(broadcast(call.tensor(b) == 0, made.shape), -1.0)
 
 
-@primitive("rem", limits="not of f64; exact where the quotient is below 2^28, of integers "
-                         "up to 2^53")
+@primitive("rem", limits="not of f64; NaN where the quotient is 2^52 or more; of integers "
+                         "exact up to 2^53")
 def _rem(call: Call, a: Any, b: Any) -> Tensor:
-    x, divisor = call.tensor(a), call.tensor(b)
-    if not call.is_float:
-        return whole(call, x - _whole_quotient(call, a, b) * divisor)
     if call.dtype == "f64":
         raise Unsupported("of f64, whose remainders would not be exact")
-    rest = x.astype("f64") - _quotient(call, a, b) * divisor.astype("f64")
-    made = ops.abs(rest).astype(call.dtype) * ops.sign(x)  # ±0, too
-    if is_constant(b) and np.isfinite(b).all():
-        return whole(call, made)
-    # Of an infinite divisor all is the rest; of an infinite x too, it would be NaN.
-    return whole(call, where(ops.abs(divisor) == math.inf, x + x * 0.0, made))
+    x, divisor = (call.tensor(v).astype("f64") for v in (a, b))
+    if not call.is_float:
+        return whole(call, (x - _whole_quotient(call, a, b) * divisor).astype(call.dtype))
+    rest = _rest(ops.abs(x), ops.abs(divisor)) * ops.sign(x)  # ±0, too
+    if not (is_constant(b) and np.isfinite(b.astype("f8")).all()):
+        # Of an infinite divisor all is the rest; of an infinite x too, it would be NaN.
+        rest = where(ops.abs(divisor) == math.inf, x + x * 0.0, rest)
+    return whole(call, rest.astype(call.dtype))
+
+
+def _rest(x: Tensor, by: Tensor) -> Tensor:
+    """x without multiples of `by`, of numbers in f64 that are f32's and not negative. First
+    multiples of 2^26 are taken away, then the others: both products have 50 bits at most,
+    so all is exact. A quotient that was rounded up gives a negative rest."""
+    quotient = x / by
+    for unit in (2.0 ** 26, 1.0):
+        x = x - (x / by * (1 / unit)).floor() * by * unit
+    x = where(x < 0, x + by, x)
+    return where(quotient < 2.0 ** 52, x, np.asarray(math.nan))
 
 
 @primitive("pow", limits="of floats")

@@ -104,6 +104,7 @@ class Matcher:
         self._definition_of = definition_of
         self._shape: Any = ()
         self._dtype = ""
+        self._multiples: dict[int, tuple[Any, list[tuple[Any, float]]]] = {}
 
     def find(self, formula: Formula, value: Any) -> Bound | None:
         """The variables' tensors if the value is the formula's, or None."""
@@ -136,20 +137,28 @@ class Matcher:
             if isinstance(number, (int, float)):
                 yield bound, float(number)
             return
-        for inner, by in self._without_numbers(value):
-            if len(factors) == 1:
+        multiples = self._without_numbers(value)
+        if len(factors) == 1:
+            for inner, by in multiples:
                 yield from ((found, by) for found in self._factor(factors[0], inner, bound))
-                continue
-            name, operands, _ = self._definition(inner)
-            if name != "mul" or any(map(is_constant, operands)):
-                continue
-            for left, right in _splits(factors):
-                for found, first in self._product(left, operands[0], bound):
-                    for both, second in self._product(right, operands[1], found):
-                        yield both, by * first * second
+            return
+        inner, by = multiples[-1] if multiples else (value, 1.0)
+        name, operands, _ = self._definition(inner)
+        if name != "mul" or any(map(is_constant, operands)):
+            return
+        for left, right in _splits(factors):
+            for found, first in self._product(left, operands[0], bound):
+                for both, second in self._product(right, operands[1], found):
+                    yield both, by * first * second
 
-    def _without_numbers(self, value: Any) -> Iterator[tuple[Any, float]]:
+    def _without_numbers(self, value: Any) -> list[tuple[Any, float]]:
         """The value, and what it is a multiple of, with the factor."""
+        key = id(value)
+        if key not in self._multiples:  # which keeps the value, and so its id()
+            self._multiples[key] = value, list(self._multiples_of(value))
+        return self._multiples[key][1]
+
+    def _multiples_of(self, value: Any) -> Iterator[tuple[Any, float]]:
         by = 1.0
         for _ in range(MOST_NUMBERS + 1):
             if is_constant(value):

@@ -299,7 +299,7 @@ def _computed(equation: Any, operands: list[Any]) -> list[Any]:
 
 def _compressed(array: Any) -> Any:
     """An array that is one number everywhere, to the bit, without writing it out."""
-    if array.size < 2:
+    if array.size < 2 or array.itemsize not in (1, 2, 4, 8):
         return array
     bits = np.ascontiguousarray(array).reshape(-1).view("u%d" % array.itemsize)
     return array if (bits != bits[0]).any() \

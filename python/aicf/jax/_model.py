@@ -13,9 +13,9 @@ import numpy as np
 from .. import nn, ops
 from .._constants import constant
 from .._signature import Spec
-from .._tracing import location_of, user_line
+from .._tracing import TraceAgain, location_of, user_line
 from ..errors import Diagnostic, InvalidArgumentError
-from ._import import Importer, dtype_of
+from ._import import Importer, MisplacedStatesError, dtype_of
 from ._table import is_constant
 from ._trees import Tree, argument_names, check_types, find_donated, tree_of
 
@@ -182,8 +182,12 @@ class Imported:
         tensors = [(self.owners[name] if name in self.owners else inputs[name])._tensor()
                    for name in names]
         importer = Importer(self.max_unroll, self.place, self.refused)
-        made = importer.run(closed, tensors, {names.index(name): number
-                                              for name, number in places})
+        try:
+            made = importer.run(closed, tensors, {names.index(name): number
+                                                  for name, number in places})
+        except MisplacedStatesError as error:
+            self.refused |= set(error.places)
+            raise TraceAgain from None
         self.raised = importer.found.lines
         for name, number in places:
             if made[number] is not self.owners[name]._tensor():

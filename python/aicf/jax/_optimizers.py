@@ -25,6 +25,7 @@ first.)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -66,6 +67,16 @@ def written(number: float, dtype: str) -> float:
     return float(str(np.float32(number))) if dtype == "f32" else float(number)
 
 
+def _is_like(made: Any, operand: Any) -> bool:
+    """Whether an operand was not repeated."""
+    return not is_constant(operand) and tuple(made.shape) == tuple(operand.shape)
+
+
+def _rounding(dtype: str) -> float:
+    """Of 1 - beta, which is small, relative to it."""
+    return 1e-13 if dtype == "f64" else 1e-6
+
+
 def _largest(count: Any) -> int:
     return int(np.iinfo(NUMPY_TYPES[count.dtype]).max)
 
@@ -86,6 +97,7 @@ class OptimizerRaiser:
         self._counts: dict[int, Any] = {}
         self._rates: dict[Any, Any] = {}
         self._moments: dict[int, tuple[Any, Any]] = {}  # what replaces a result
+        self._made: dict[Any, Any] = {}  # steps
         #: By what a first moment was and is of: the last one, which is Lion's new one.
         self._latest: dict[tuple[int, int], Moment] = {}
         self._rules: dict[str, Callable[..., Any]] = {
@@ -118,13 +130,14 @@ class OptimizerRaiser:
 
     def _mul(self, call: Call, made: Any, a: Any, b: Any) -> None:
         for number, x in ((uniform(a), b), (uniform(b), a)):
-            if number is not None:
+            if number is not None and _is_like(made, x):
                 self.notes.add("times", made, (x, written(number, call.dtype)))
         if a is b:
             self.notes.add("squared", made, a)
         for direction, rate in ((self._of("direction", a), b),
                                 (self._of("direction", b), a)):
-            if direction is not None and (uniform(rate) is not None or rate.shape == ()):
+            if direction is not None and (uniform(rate) is not None or rate.shape == ()) \
+                    and _is_like(made, direction.first.before):
                 self.notes.add("update", made, (direction, rate))
 
     def _square(self, call: Call, made: Any, x: Any) -> None:
@@ -133,13 +146,13 @@ class OptimizerRaiser:
 
     def _add(self, call: Call, made: Any, a: Any, b: Any) -> Any:
         for x, y in ((a, b), (b, a)):
-            self._note_moment(made, x, y)
+            self._note_moment(call, made, x, y)
             self._note_sum(call, made, x, y)
             if uniform(y) == 1 and self._is_count(x):
                 self.notes.add("next", made, x)
             update = self._of("update", y)
-            if update is not None and self._is_parameter(update[0], x):
-                return self._step(call, x, update[0], self._rate(call, update[1], -1.0))
+            if update is not None and self._is_parameter(update[0], x, made):
+                return self._step(call, x, update[0], update[1], -1.0)
         return None
 
     def _is_count(self, x: Any) -> bool:
@@ -163,9 +176,10 @@ class OptimizerRaiser:
             self._becomes(count, self._counts[id(count)])
         return self._counts[id(count)]
 
-    def _note_moment(self, made: Any, new: Any, old: Any) -> None:
+    def _note_moment(self, call: Call, made: Any, new: Any, old: Any) -> None:
         new, old = self._of("times", new), self._of("times", old)
-        if new is None or old is None or abs(new[1] + old[1] - 1) > 1e-6 \
+        if new is None or old is None \
+                or not math.isclose(new[1], 1 - old[1], rel_tol=_rounding(call.dtype)) \
                 or not 0 <= old[1] < 1 or self._of("argument", old[0]) is None:
             return
         squared = self._of("squared", new[0])
@@ -184,7 +198,7 @@ class OptimizerRaiser:
             self.notes.add("bottom", made, (*root, written(number, call.dtype)))
         direction, decayed = self._of("direction", x), self._of("times", y)
         if direction is not None and decayed is not None and decayed[1] >= 0 \
-                and direction.parameter is None:
+                and direction.parameter is None and _is_like(made, decayed[0]):
             self.notes.add("direction", made, replace(
                 direction, parameter=decayed[0], decay=decayed[1]))
 
@@ -203,8 +217,8 @@ class OptimizerRaiser:
         power, update = self._of("power", b), self._of("update", b)
         if uniform(a) == 1 and power is not None:
             self.notes.add("correction", made, power)
-        if update is not None and self._is_parameter(update[0], a):
-            return self._step(call, a, update[0], self._rate(call, update[1], 1.0))
+        if update is not None and self._is_parameter(update[0], a, made):
+            return self._step(call, a, update[0], update[1], 1.0)
         return None
 
     def _broadcast(self, call: Call, made: Any, x: Any) -> None:
@@ -215,11 +229,12 @@ class OptimizerRaiser:
     def _div(self, call: Call, made: Any, a: Any, b: Any) -> None:
         moment, correction = self._of("moment", a), self._of("correction", b)
         if moment is not None and correction is not None \
-                and abs(correction[0] - moment.beta) < 1e-6:
+                and correction[0] == moment.beta and _is_like(made, a):
             self.notes.add("corrected", made, (moment, correction[1]))
         first, bottom = self._of("corrected", a), self._of("bottom", b)
         if first is not None and bottom is not None and not first[0].is_second \
                 and first[0].of is bottom[0].of and first[1] is bottom[1] \
+                and _is_like(made, a) and _is_like(made, b) \
                 and self._of("stepped", first[1]) is not None:
             self.notes.add("direction", made, Direction(first[0], bottom[0], first[1],
                                                         bottom[2]))
@@ -237,8 +252,8 @@ class OptimizerRaiser:
     # What has a kernel
 
     @staticmethod
-    def _is_parameter(direction: Direction, x: Any) -> bool:
-        if is_constant(x) or x.dtype not in ("f32", "f64") \
+    def _is_parameter(direction: Direction, x: Any, made: Any) -> bool:
+        if not _is_like(made, x) or x.dtype not in ("f32", "f64") \
                 or direction.parameter is not None and direction.parameter is not x:
             return False
         moments = [m for m in (direction.first, direction.second) if m is not None]
@@ -246,16 +261,30 @@ class OptimizerRaiser:
                    for t in (*(m.before for m in moments), direction.first.of))
 
     def _may_update(self, *states: Any) -> bool:
-        return all(self._of("argument", s) not in self._refused for s in states)
+        """Whether none is refused, or updated already."""
+        taken = {place for place, _ in self._updated}
+        return all(self._of("argument", s) not in taken.union(self._refused) for s in states)
 
     def _becomes(self, state: Any, made: Any) -> None:
         self._updated.append((self._of("argument", state), made))
 
-    def _step(self, call: Call, parameter: Any, direction: Direction, rate: Any) -> Any:
+    def _step(self, call: Call, parameter: Any, direction: Direction, rate: Any,
+              sign: float) -> Any:
+        """parameter - sign rate direction. Moments are updated once: what takes them for
+        another step stays as it is."""
+        key = (id(parameter), id(direction),
+               id(rate) if uniform(rate) is None else uniform(rate), sign)
+        if key not in self._made:
+            rate_of_step = self._rate(call, rate, sign)
+            step = self._adam_step if direction.second is not None else self._lion_step
+            # What is kept keeps its id().
+            self._made[key] = step(call, parameter, direction, rate_of_step), direction, rate
+        return self._made[key][0]
+
+    def _adam_step(self, call: Call, parameter: Any, direction: Direction, rate: Any) -> Any:
         first, second = direction.first, direction.second
+        assert second is not None
         gradient, factor = self._of("clipped", first.of) or (first.of, None)
-        if second is None:
-            return self._lion_step(call, parameter, direction, rate, gradient, factor)
         if not self._may_update(first.before, second.before):
             return None
         self._becomes(first.before, first.made)
@@ -271,9 +300,9 @@ class OptimizerRaiser:
         self.found("adam_step")
         return made
 
-    def _lion_step(self, call: Call, parameter: Any, direction: Direction, rate: Any,
-                   gradient: Any, factor: Any) -> Any:
+    def _lion_step(self, call: Call, parameter: Any, direction: Direction, rate: Any) -> Any:
         first = direction.first
+        gradient, factor = self._of("clipped", first.of) or (first.of, None)
         new = self._latest[id(first.before), id(first.of)]
         if new is first or not self._may_update(first.before):
             return None  # the moment does not move, or only later

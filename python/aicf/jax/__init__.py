@@ -7,7 +7,7 @@
     params, opt_state = step.state()
 
 JAX traces the function, and each primitive of its jaxpr becomes ops of AICF. If some cannot
-be translated, one error lists them all. JAX must be installed (0.10 is tested). Importing
+be translated, one error lists them all. JAX must be installed (0.10 or 0.11). Importing
 this module does not import it.
 """
 
@@ -26,7 +26,7 @@ from ._step import Step
 __all__ = ["Step", "compile_step"]
 
 #: Releases of JAX whose primitives are known; another one is tried.
-TESTED = ("0.10",)
+TESTED = ("0.10", "0.11")
 #: The longest scan that is unrolled, unless the caller says another one.
 MAX_UNROLL = 64
 

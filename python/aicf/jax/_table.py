@@ -39,6 +39,11 @@ class Row:
     function: Callable[..., Any]
     limits: str
 
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether each element of the result is of the same element of the operands."""
+        return self.function.__module__.endswith("._elementwise")
+
 
 TABLE: dict[str, Row] = {}
 #: The modules that fill it.
@@ -66,6 +71,18 @@ def primitive(*names: str, limits: str = ""
 def is_constant(value: Any) -> bool:
     """Whether an operand is NumPy's: what follows from constants alone."""
     return isinstance(value, np.ndarray)
+
+
+def once(array: Any, dims: Sequence[int]) -> Any:
+    """An array without its repetitions along these dimensions, whose sizes become 1."""
+    return array[tuple(slice(0, 1) if dim in dims else slice(None)
+                       for dim in range(array.ndim))]
+
+
+def repeated_dims(array: Any) -> list[int]:
+    """The dimensions along which an array repeats itself in memory."""
+    return [dim for dim, (stride, size) in enumerate(zip(array.strides, array.shape))
+            if stride == 0 or size == 1]
 
 
 def uniform(value: Any) -> Any:
@@ -131,10 +148,8 @@ class Call:
         """An operand as a traced tensor. What repeats in a constant is kept once."""
         if not is_constant(value):
             return as_tensor(value)
-        once = value[tuple(slice(0, 1) if stride == 0 else slice(None)
-                           for stride in value.strides)]
-        made = constant(np.asarray(once, order="C"))
-        return made if once.shape == value.shape else broadcast(made, value.shape)
+        made = constant(np.asarray(once(value, repeated_dims(value)), order="C"))
+        return broadcast(made, value.shape)
 
     def operand(self, value: Any) -> Any:
         """The same, where a finite number that repeats is Python's number."""

@@ -4,7 +4,7 @@
 """JAX training steps with optax: aicf.jax.compile_step beside jax.jit of the same function.
 
     PYTHONPATH=build/python python3 benchmarks/jax_steps.py --device cuda
-        [--models mlp transformer] [--precision tf32] [--rounds 15]
+        [--models mlp transformer] [--precision tf32] [--tune full] [--rounds 15]
 
 Both get the same function, weights and data. Each first compares one step with JAX's f64,
 then come rounds, in each a window of both, which starts after a rest: a thread that has
@@ -152,7 +152,7 @@ def measure(name, args):
     batch = arguments[2:]
     started = time.perf_counter()
     step = aicf.jax.compile_step(function, arguments, (0, 1), device=args.device,
-                                 precision=args.precision, verify=False)
+                                 precision=args.precision, verify=False, tune=args.tune)
     own_setup = time.perf_counter() - started
     if args.precision == "f32":
         print("%s: one step from f64: AICF %.2g, JAX %.2g" % (
@@ -209,6 +209,8 @@ def main():
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--models", nargs="*", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--precision", choices=("f32", "tf32"), default="f32")
+    parser.add_argument("--tune", choices=("off", "fast", "full"), default="off",
+                        help="as JAX times algorithms of products, which is in its set-up")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--out", help="a JSON file for the medians")
     args = parser.parse_args()

@@ -74,7 +74,9 @@ BY = np.array([3, 3, -3, -3, 5, 1, 7, -11], "i4")
     jax.lax.div, jax.lax.rem, jnp.floor_divide, jnp.mod, lambda a, b: a // 4 + b % 4,
     lambda a, b: jnp.divmod(a, b)[0] * b + jnp.divmod(a, b)[1],
     lambda a, b: jax.lax.div(a, b - b), lambda a, b: jax.lax.rem(a, b - 3),
-    lambda a, b: jax.lax.rem(a.at[0].set(jnp.iinfo(a.dtype).min), b.at[0].set(-1))])
+    lambda a, b: jax.lax.rem(a.at[0].set(jnp.iinfo(a.dtype).min), b.at[0].set(-1)),
+    lambda a, b: jax.lax.div(a.at[0].set(jnp.iinfo(a.dtype).min), b.at[0].set(-1)),
+    lambda a, b: a.at[0].set(jnp.iinfo(a.dtype).min) // -1 + b])
 def test_integers_are_divided(function):
     same(function, WHOLE, BY)
     with jax.enable_x64(True):

@@ -46,10 +46,13 @@ def _max(call: Call, a: Any, b: Any) -> Tensor:
     return _two(maximum)(call, a, b)
 
 
-@primitive("div", limits="of integers exact up to 2^53; the quotient must have the type")
+@primitive("div", limits="of integers exact up to 2^53")
 def _div(call: Call, a: Any, b: Any) -> Tensor:
     if not call.is_float:
-        return whole(call, _whole_quotient(call, a, b).astype(call.dtype))
+        made = _whole_quotient(call, a, b).astype(call.dtype)
+        if uniform(b) in (None, -1):  # the quotient of the least number would not have the type
+            made = where(call.tensor(b) == -1, ops.neg(call.tensor(a)), made)
+        return whole(call, made)
     if uniform(b) == 0:
         b = call.tensor(b)
     return _two(divide)(call, a, b)

@@ -92,18 +92,19 @@ class Importer:
     """Runs jaxprs in the current trace.
 
     Args:
-        refused: places of inputs that no op of an optimizer updates.
+        states: places of inputs that get new values.
+        refused: those of them that no op of an optimizer updates.
         max_unroll: the longest scan.
         place: file and line of the function, for equations of which JAX says none.
     """
 
-    def __init__(self, max_unroll: int, place: tuple[str, int],
-                 refused: Collection[int] = ()) -> None:
+    def __init__(self, max_unroll: int, place: tuple[str, int], states: Collection[int],
+                 refused: Collection[int]) -> None:
         self.max_unroll = max_unroll
         self.places = [place]
         self.refused: dict[str, list[Any]] = {}  # text: how often, the first line
         self.notes, self.found = Notes(), Found(self.places)
-        self.optimizers = OptimizerRaiser(self.notes, self.found, refused)
+        self.optimizers = OptimizerRaiser(self.notes, self.found, states, refused)
         rows = Raiser(self.notes, self.found)
         self.raisers = (rows, SoftmaxGradRaiser(self.notes, self.found, rows.softmax_of),
                         GeluRaiser(self.notes, self.found),

@@ -181,10 +181,10 @@ class Imported:
         names = [name for tree in self.arguments for name in tree.names]
         tensors = [(self.owners[name] if name in self.owners else inputs[name])._tensor()
                    for name in names]
-        importer = Importer(self.max_unroll, self.place, self.refused)
+        becomes = {names.index(name): number for name, number in places}
+        importer = Importer(self.max_unroll, self.place, becomes, self.refused)
         try:
-            made = importer.run(closed, tensors, {names.index(name): number
-                                                  for name, number in places})
+            made = importer.run(closed, tensors, becomes)
         except MisplacedStatesError as error:
             self.refused |= set(error.places)
             raise TraceAgain from None

@@ -85,12 +85,14 @@ class OptimizerRaiser:
     """Looks at each equation behind its row, and tells `found` what it raised.
 
     Args:
-        refused: arguments, by their places, that no op updates.
+        states: arguments, by their places, that get new values.
+        refused: those of them that no op updates.
     """
 
-    def __init__(self, notes: Notes, found: Found, refused: Collection[int] = ()) -> None:
+    def __init__(self, notes: Notes, found: Found, states: Collection[int],
+                 refused: Collection[int]) -> None:
         self.notes, self.found = notes, found
-        self._refused = refused
+        self._states = set(states).difference(refused)
         #: Arguments, by their places, and what those that are raised let them become.
         self._updated: list[tuple[int, Any]] = []
         self._corrections: dict[Any, Any] = {}
@@ -98,8 +100,8 @@ class OptimizerRaiser:
         self._rates: dict[Any, Any] = {}
         self._moments: dict[int, tuple[Any, Any]] = {}  # what replaces a result
         self._made: dict[Any, Any] = {}  # steps
-        #: By what a first moment was and is of: the last one, which is Lion's new one.
-        self._latest: dict[tuple[int, int], Moment] = {}
+        #: By what a first moment was and is of: all, of which one is Lion's new one.
+        self._firsts: dict[tuple[int, int], list[Moment]] = {}
         self._rules: dict[str, Callable[..., Any]] = {
             "mul": self._mul, "square": self._square, "integer_pow": self._square,
             "add": self._add, "add_any": self._add, "pow": self._pow, "sub": self._sub,
@@ -148,7 +150,7 @@ class OptimizerRaiser:
         for x, y in ((a, b), (b, a)):
             self._note_moment(call, made, x, y)
             self._note_sum(call, made, x, y)
-            if uniform(y) == 1 and self._is_count(x):
+            if uniform(y) == 1 and self._is_count(x) and _is_like(made, x):
                 self.notes.add("next", made, x)
             update = self._of("update", y)
             if update is not None and self._is_parameter(update[0], x, made):
@@ -180,14 +182,15 @@ class OptimizerRaiser:
         new, old = self._of("times", new), self._of("times", old)
         if new is None or old is None \
                 or not math.isclose(new[1], 1 - old[1], rel_tol=_rounding(call.dtype)) \
-                or not 0 <= old[1] < 1 or self._of("argument", old[0]) is None:
+                or not 0 <= old[1] < 1 or self._of("moment", made) is not None \
+                or self._of("argument", old[0]) not in self._states:
             return
         squared = self._of("squared", new[0])
         moment = Moment(made, old[0], new[0] if squared is None else squared,
                         squared is not None, old[1])
         self.notes.add("moment", made, moment)
         if squared is None:
-            self._latest[id(moment.before), id(moment.of)] = moment
+            self._firsts.setdefault((id(moment.before), id(moment.of)), []).append(moment)
 
     def _note_sum(self, call: Call, made: Any, x: Any, y: Any) -> None:
         number = uniform(y)
@@ -261,9 +264,9 @@ class OptimizerRaiser:
                    for t in (*(m.before for m in moments), direction.first.of))
 
     def _may_update(self, *states: Any) -> bool:
-        """Whether none is refused, or updated already."""
+        """Whether all may be, and none is updated already."""
         taken = {place for place, _ in self._updated}
-        return all(self._of("argument", s) not in taken.union(self._refused) for s in states)
+        return all(self._of("argument", s) in self._states - taken for s in states)
 
     def _becomes(self, state: Any, made: Any) -> None:
         self._updated.append((self._of("argument", state), made))
@@ -303,9 +306,10 @@ class OptimizerRaiser:
     def _lion_step(self, call: Call, parameter: Any, direction: Direction, rate: Any) -> Any:
         first = direction.first
         gradient, factor = self._of("clipped", first.of) or (first.of, None)
-        new = self._latest[id(first.before), id(first.of)]
-        if new is first or not self._may_update(first.before):
+        others = [m for m in self._firsts[id(first.before), id(first.of)] if m is not first]
+        if not others or not self._may_update(first.before):
             return None  # the moment does not move, or only later
+        new = others[-1]
         self._becomes(first.before, new.made)
         made, m = ops.lion_step(
             parameter, gradient, first.before, rate, factor,

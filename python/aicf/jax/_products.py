@@ -50,19 +50,25 @@ class Product:
         return made.reshape([self.shape[d] for d in self.shape_of_transposed])
 
 
-@primitive("dot_general", limits="sums in the type of the operands, or in f32 and f64")
+def _widest(*dtypes: str) -> str:
+    """The type of floats that has the numbers of all."""
+    return next((t for t in ("f64", "f32") if t in dtypes),
+                dtypes[0] if len(set(dtypes)) == 1 else "f32")
+
+
+@primitive("dot_general", limits="of floats; computed in the widest type of operands and result")
 def _dot_general(call: Call, a: Any, b: Any) -> Tensor:
     (of_a, of_b), (batch_a, batch_b) = [[[int(d) for d in side] for side in pair]
                                         for pair in call.params["dimension_numbers"]]
     left, right = call.tensor(a), call.tensor(b)
-    if call.is_float and not left.dtype == right.dtype == call.dtype:  # the sum is wider
-        left, right = left.astype(call.dtype), right.astype(call.dtype)
     if not call.is_float:
         raise Unsupported("of %s" % call.dtype)
+    dtype = _widest(left.dtype, right.dtype, call.dtype)
+    left, right = left.astype(dtype), right.astype(dtype)
     free_a = [d for d in range(len(left.shape)) if d not in of_a + batch_a]
     free_b = [d for d in range(len(right.shape)) if d not in of_b + batch_b]
     if not of_a:
-        return _outer(left, right, batch_a, free_a, batch_b, free_b)
+        return _outer(left, right, batch_a, free_a, batch_b, free_b).astype(call.dtype)
     # Factors are read as they lie in memory, if one of both orders is that. (With batch
     # dimensions, the left one has its rows first.)
     turns_left = not batch_a and free_a[-1:] == [len(left.shape) - 1]
@@ -70,7 +76,7 @@ def _dot_general(call: Call, a: Any, b: Any) -> Tensor:
     rows = _matrices(left, batch_a, *((of_a, free_a) if turns_left else (free_a, of_a)))
     columns = _matrices(right, batch_b, *((free_b, of_b) if turns_right else (of_b, free_b)))
     made: Tensor = ops.matmul(rows, columns, transA=turns_left, transB=turns_right)
-    product = made.reshape(call.shape)
+    product = made.reshape(call.shape).astype(call.dtype)
     call.notes.add("product", product, Product(
         rows, columns, turns_left, turns_right, tuple(call.shape), len(batch_a),
         len(batch_a) + len(free_a)))
@@ -100,6 +106,6 @@ def _transpose(call: Call, x: Any) -> Tensor:
     order = [int(d) for d in call.params["permutation"]]
     product: Product | None = call.notes.of("product", x)
     if product and product.may_turn and order[-1] == product.first_of_right - 1:
-        turned = product.transposed()
+        turned = product.transposed().astype(call.dtype)
         return turned.permute([product.shape_of_transposed.index(d) for d in order])
     return call.tensor(x).permute(order)

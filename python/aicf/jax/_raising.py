@@ -40,6 +40,12 @@ _OF_ROWS = ("picked", "losses")
 _ALONG_ROWS = ("most", "total", "log", "over", *_softmax_bwd.ALONG_ROWS)
 
 
+def _is_mean(factor: float, x: Any) -> bool:
+    """Whether it is 1 / the number of rows, but for its rounding."""
+    rows = x.size // x.shape[-1]
+    return math.isclose(factor * rows, 1, rel_tol=1e-15 if x.dtype == "f64" else 5e-7)
+
+
 class Raiser:
     """Looks at each equation behind its row, and tells `found` what it raised."""
 
@@ -105,7 +111,7 @@ class Raiser:
     def _abs(self, call: Call, made: Any, value: Any) -> None:
         if self._of("total", value) is not None:
             self._note("total", made, self._of("total", value))
-            self._note("size", made, value)
+            self._note("has size", value, True)
 
     def _reshaped(self, call: Call, made: Any, value: Any) -> None:
         """[..] to [.., 1] or [.., C], in order, and back."""
@@ -181,7 +187,7 @@ class Raiser:
     def _ge(self, call: Call, made: Any, a: Any, b: Any) -> Any:
         """Only the derivative of |total| asks for it: a sum of powers is not below 0. (Of
         NaN the derivative is NaN, by whichever way.)"""
-        is_asked = any(kept is a for kept in self.notes.all("size"))
+        is_asked = self._of("has size", a) is not None
         return call.constant(True) if is_asked and uniform(b) == 0 else None
 
     def _div(self, call: Call, made: Any, a: Any, b: Any) -> Any:
@@ -192,7 +198,7 @@ class Raiser:
             if self._is_of_rows(made, x):
                 self._note("over", made, (x, a))
         losses, count = self._of("summed", a), uniform(b)
-        if losses is not None and count == losses[0].size // losses[0].shape[-1]:
+        if losses is not None and not call.shape and count == losses[0].size // losses[0].shape[-1]:
             return self._mean_loss(losses)
         return None
 
@@ -202,10 +208,9 @@ class Raiser:
             if x is not None and note is not None and note[0] is x:
                 return self._scaled(call, x, note[1])
             losses, factor = self._of("summed", power), uniform(over)
-            if losses is not None and factor is not None:
-                rows = losses[0].size // losses[0].shape[-1]
-                if abs(factor * rows - 1) < 1e-6:
-                    return self._mean_loss(losses)
+            if losses is not None and factor is not None and not call.shape \
+                    and _is_mean(factor, losses[0]):
+                return self._mean_loss(losses)
         return None
 
     def _scaled(self, call: Call, x: Any, dy: Any) -> Any:
@@ -214,7 +219,9 @@ class Raiser:
             better = softmax * number
             self._note("scaled", better, (number, x))
             return better
-        rows = call.tensor(dy).reshape([*x.shape[:-1], 1])
+        rows = call.tensor(dy)
+        if rows.shape:
+            rows = rows.reshape([*x.shape[:-1], 1])
         return softmax * broadcast(rows, x.shape)
 
     def _neg(self, call: Call, made: Any, value: Any) -> Any:
@@ -277,4 +284,4 @@ class Raiser:
         rows = x.size // x.shape[-1]
         self._count("softmax_cross_entropy_grad")
         made = ops.softmax_cross_entropy_grad(x, labels, ignore_index=NO_LABEL)
-        return made if abs(number * rows - 1) < 1e-6 else made * (number * rows)
+        return made if _is_mean(number, x) else made * (number * rows)

@@ -104,10 +104,6 @@ class Notes:
     def add(self, kind: str, tensor: Any, note: Any) -> None:
         self._kept[kind, id(tensor)] = tensor, note  # the tensor keeps its id()
 
-    def all(self, kind: str) -> list[Any]:
-        """All notes of a kind."""
-        return [note for (own, _), (_, note) in self._kept.items() if own == kind]
-
     def of(self, kind: str, tensor: Any) -> Any:
         """The note, or None."""
         return self._kept.get((kind, id(tensor)), (None, None))[1]

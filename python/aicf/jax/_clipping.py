@@ -16,13 +16,11 @@ for all of them, 1 or bound / norm, which the ops of optimizers take as an opera
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import ops
 from .._pointwise import FLOATS, broadcast, where
-from ._table import Call, Found, Notes, is_constant, uniform
-
+from ._table import Call, Found, Notes, Rules, is_constant, uniform
 
 #: Of one norm, at most.
 MOST_TENSORS = 4096
@@ -41,26 +39,15 @@ def _flat(squares: Any) -> list[Any]:
     return tensors
 
 
-class ClippingRaiser:
+class ClippingRaiser(Rules):
     """Looks at each equation behind its row, and tells `found` what it raised."""
 
     def __init__(self, notes: Notes, found: Found) -> None:
-        self.notes, self._found = notes, found
         self._factors: dict[Any, Any] = {}
-        self._rules: dict[str, Callable[..., Any]] = {
+        super().__init__(notes, found, {
             "mul": self._mul, "square": self._square, "integer_pow": self._square,
             "add": self._add, "reduce_sum": self._reduce_sum, "sqrt": self._sqrt,
-            "lt": self._lt, "div": self._div, "select_n": self._select_n}
-
-    def see(self, name: str, call: Call, operands: Sequence[Any], made: Any) -> Any:
-        """Returns the result of an equation: `made`, or what is better."""
-        if name not in self._rules or is_constant(made):
-            return made
-        better = self._rules[name](call, made, *operands)
-        return made if better is None else better
-
-    def _of(self, kind: str, value: Any) -> Any:
-        return None if is_constant(value) else self.notes.of(kind, value)
+            "lt": self._lt, "div": self._div, "select_n": self._select_n})
 
     # Rules
 
@@ -68,7 +55,7 @@ class ClippingRaiser:
         if a is b:
             self.notes.add("squared", made, a)
         for x, bound in ((a, uniform(b)), (b, uniform(a))):
-            over = self._of("over", x)
+            over = self.notes.of("over", x)
             if over is not None and bound is not None:
                 self.notes.add("bounded", made, (*over, bound))
 
@@ -80,44 +67,44 @@ class ClippingRaiser:
         for x, y in ((a, b), (b, a)):
             if uniform(y) == 0 and tuple(made.shape) == tuple(x.shape):
                 for kind in ("squared", "squares"):
-                    if self._of(kind, x) is not None:
-                        self.notes.add(kind, made, self._of(kind, x))
-        first, second = self._of("squares", a), self._of("squares", b)
+                    if self.notes.of(kind, x) is not None:
+                        self.notes.add(kind, made, self.notes.of(kind, x))
+        first, second = self.notes.of("squares", a), self.notes.of("squares", b)
         if first is not None and second is not None and a is not b:
             self.notes.add("squares", made, (first, second))
 
     def _reduce_sum(self, call: Call, made: Any, value: Any) -> None:
-        x = self._of("squared", value)
+        x = self.notes.of("squared", value)
         if x is not None and not call.shape and x.dtype in FLOATS:
             self.notes.add("squares", made, x)
 
     def _sqrt(self, call: Call, made: Any, x: Any) -> Any:
-        tensors = _flat(self._of("squares", x))
+        tensors = _flat(self.notes.of("squares", x))
         if call.shape or not 2 <= len(tensors) <= MOST_TENSORS \
                 or any(t.dtype != call.dtype for t in tensors):
             return None
         norm = ops.global_norm(tensors)
         norm = ops.sqrt(norm * norm)  # the same, but infinite where JAX's is
-        self._found("global_norm")
+        self.found("global_norm")
         self.notes.add("norm", norm, True)
         return norm
 
     def _lt(self, call: Call, made: Any, a: Any, b: Any) -> None:
-        if not call.shape and self._of("norm", a) is not None \
+        if not call.shape and self.notes.of("norm", a) is not None \
                 and uniform(b) is not None:
             self.notes.add("below", made, (a, uniform(b)))
 
     def _div(self, call: Call, made: Any, a: Any, b: Any) -> None:
         # A norm may have been repeated in a's shape: then it has no note.
-        if self._of("norm", b) is not None and not is_constant(a) \
+        if self.notes.of("norm", b) is not None and not is_constant(a) \
                 and tuple(made.shape) == tuple(a.shape):
             self.notes.add("over", made, (a, b))
 
     def _select_n(self, call: Call, made: Any, which: Any, *cases: Any) -> Any:
-        below = self._of("below", which)
+        below = self.notes.of("below", which)
         if below is None or len(cases) != 2:
             return None
-        bounded, x = self._of("bounded", cases[0]), cases[1]
+        bounded, x = self.notes.of("bounded", cases[0]), cases[1]
         if bounded is None or bounded[0] is not x or bounded[1] is not below[0] \
                 or bounded[2] != below[1] or x.dtype != below[0].dtype:
             return None

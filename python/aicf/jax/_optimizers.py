@@ -26,7 +26,7 @@ first.)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ from .. import ops
 from .._constants import constant
 from .._dtypes import NUMPY_TYPES
 from .._pointwise import INTEGERS
-from ._table import Call, Found, Notes, is_constant, uniform
+from ._table import Call, Found, Notes, Rules, is_constant, uniform
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _largest(count: Any) -> int:
     return int(np.iinfo(NUMPY_TYPES[count.dtype]).max)
 
 
-class OptimizerRaiser:
+class OptimizerRaiser(Rules):
     """Looks at each equation behind its row, and tells `found` what it raised.
 
     Args:
@@ -91,7 +91,6 @@ class OptimizerRaiser:
 
     def __init__(self, notes: Notes, found: Found, states: Collection[int],
                  refused: Collection[int]) -> None:
-        self.notes, self.found = notes, found
         self._states = set(states).difference(refused)
         #: Arguments, by their places, and what those that are raised let them become.
         self._updated: list[tuple[int, Any]] = []
@@ -102,19 +101,12 @@ class OptimizerRaiser:
         self._made: dict[Any, Any] = {}  # steps
         #: By what a first moment was and is of: all, of which one is Lion's new one.
         self._firsts: dict[tuple[int, int], list[Moment]] = {}
-        self._rules: dict[str, Callable[..., Any]] = {
+        super().__init__(notes, found, {
             "mul": self._mul, "square": self._square, "integer_pow": self._square,
             "add": self._add, "add_any": self._add, "pow": self._pow, "sub": self._sub,
             "div": self._div, "sqrt": self._sqrt, "broadcast_in_dim": self._broadcast,
             "convert_element_type": self._convert, "lt": self._lt, "sign": self._sign,
-            "select_n": self._select_n}
-
-    def see(self, name: str, call: Call, operands: Sequence[Any], made: Any) -> Any:
-        """Returns the result of an equation: `made`, or what is better."""
-        if name not in self._rules or is_constant(made):
-            return made
-        better = self._rules[name](call, made, *operands)
-        return made if better is None else better
+            "select_n": self._select_n})
 
     def result(self, value: Any) -> Any:
         """A result of the function, or what replaces it."""
@@ -125,9 +117,6 @@ class OptimizerRaiser:
         `becomes` has the new value of each state, by its place."""
         return {place for place, made in self._updated if becomes.get(place) is not made}
 
-    def _of(self, kind: str, value: Any) -> Any:
-        return None if is_constant(value) else self.notes.of(kind, value)
-
     # Rules
 
     def _mul(self, call: Call, made: Any, a: Any, b: Any) -> None:
@@ -136,8 +125,8 @@ class OptimizerRaiser:
                 self.notes.add("times", made, (x, written(number, call.dtype)))
         if a is b:
             self.notes.add("squared", made, a)
-        for direction, rate in ((self._of("direction", a), b),
-                                (self._of("direction", b), a)):
+        for direction, rate in ((self.notes.of("direction", a), b),
+                                (self.notes.of("direction", b), a)):
             if direction is not None and (uniform(rate) is not None or rate.shape == ()) \
                     and _is_like(made, direction.first.before):
                 self.notes.add("update", made, (direction, rate))
@@ -152,13 +141,13 @@ class OptimizerRaiser:
             self._note_sum(call, made, x, y)
             if uniform(y) == 1 and self._is_count(x) and _is_like(made, x):
                 self.notes.add("next", made, x)
-            update = self._of("update", y)
+            update = self.notes.of("update", y)
             if update is not None and self._is_parameter(update[0], x, made):
                 return self._step(call, x, update[0], update[1], -1.0)
         return None
 
     def _is_count(self, x: Any) -> bool:
-        return self._of("argument", x) is not None and x.dtype in INTEGERS \
+        return self.notes.of("argument", x) is not None and x.dtype in INTEGERS \
             and x.shape == ()
 
     def _lt(self, call: Call, made: Any, a: Any, b: Any) -> None:
@@ -166,9 +155,9 @@ class OptimizerRaiser:
             self.notes.add("may go on", made, a)
 
     def _select_n(self, call: Call, made: Any, which: Any, *cases: Any) -> Any:
-        count = self._of("may go on", which)
+        count = self.notes.of("may go on", which)
         if count is None or len(cases) != 2 or uniform(cases[0]) != _largest(count) \
-                or self._of("next", cases[1]) is not count:
+                or self.notes.of("next", cases[1]) is not count:
             return None
         if id(count) not in self._counts:
             if not self._may_update(count):
@@ -179,13 +168,13 @@ class OptimizerRaiser:
         return self._counts[id(count)]
 
     def _note_moment(self, call: Call, made: Any, new: Any, old: Any) -> None:
-        new, old = self._of("times", new), self._of("times", old)
+        new, old = self.notes.of("times", new), self.notes.of("times", old)
         if new is None or old is None \
                 or not math.isclose(new[1], 1 - old[1], rel_tol=_rounding(call.dtype)) \
-                or not 0 <= old[1] < 1 or self._of("moment", made) is not None \
-                or self._of("argument", old[0]) not in self._states:
+                or not 0 <= old[1] < 1 or self.notes.of("moment", made) is not None \
+                or self.notes.of("argument", old[0]) not in self._states:
             return
-        squared = self._of("squared", new[0])
+        squared = self.notes.of("squared", new[0])
         moment = Moment(made, old[0], new[0] if squared is None else squared,
                         squared is not None, old[1])
         self.notes.add("moment", made, moment)
@@ -194,19 +183,19 @@ class OptimizerRaiser:
 
     def _note_sum(self, call: Call, made: Any, x: Any, y: Any) -> None:
         number = uniform(y)
-        corrected, root = self._of("corrected", x), self._of("root", x)
+        corrected, root = self.notes.of("corrected", x), self.notes.of("root", x)
         if corrected is not None and number == 0:
             self.notes.add("corrected", made, corrected)
         if root is not None and number is not None and number >= 0:
             self.notes.add("bottom", made, (*root, written(number, call.dtype)))
-        direction, decayed = self._of("direction", x), self._of("times", y)
+        direction, decayed = self.notes.of("direction", x), self.notes.of("times", y)
         if direction is not None and decayed is not None and decayed[1] >= 0 \
                 and direction.parameter is None and _is_like(made, decayed[0]):
             self.notes.add("direction", made, replace(
                 direction, parameter=decayed[0], decay=decayed[1]))
 
     def _pow(self, call: Call, made: Any, base: Any, exponent: Any) -> None:
-        count = self._of("count", exponent)
+        count = self.notes.of("count", exponent)
         count = exponent if count is None else count
         if uniform(base) is not None and not is_constant(count) \
                 and count.dtype in INTEGERS and count.shape == ():
@@ -217,7 +206,7 @@ class OptimizerRaiser:
             self.notes.add("count", made, x)
 
     def _sub(self, call: Call, made: Any, a: Any, b: Any) -> Any:
-        power, update = self._of("power", b), self._of("update", b)
+        power, update = self.notes.of("power", b), self.notes.of("update", b)
         if uniform(a) == 1 and power is not None:
             self.notes.add("correction", made, power)
         if update is not None and self._is_parameter(update[0], a, made):
@@ -225,30 +214,30 @@ class OptimizerRaiser:
         return None
 
     def _broadcast(self, call: Call, made: Any, x: Any) -> None:
-        correction = self._of("correction", x)
+        correction = self.notes.of("correction", x)
         if correction is not None:
             self.notes.add("correction", made, correction)
 
     def _div(self, call: Call, made: Any, a: Any, b: Any) -> None:
-        moment, correction = self._of("moment", a), self._of("correction", b)
+        moment, correction = self.notes.of("moment", a), self.notes.of("correction", b)
         if moment is not None and correction is not None \
                 and correction[0] == moment.beta and _is_like(made, a):
             self.notes.add("corrected", made, (moment, correction[1]))
-        first, bottom = self._of("corrected", a), self._of("bottom", b)
+        first, bottom = self.notes.of("corrected", a), self.notes.of("bottom", b)
         if first is not None and bottom is not None and not first[0].is_second \
                 and first[0].of is bottom[0].of and first[1] is bottom[1] \
                 and _is_like(made, a) and _is_like(made, b) \
-                and self._of("stepped", first[1]) is not None:
+                and self.notes.of("stepped", first[1]) is not None:
             self.notes.add("direction", made, Direction(first[0], bottom[0], first[1],
                                                         bottom[2]))
 
     def _sqrt(self, call: Call, made: Any, x: Any) -> None:
-        corrected = self._of("corrected", x)
+        corrected = self.notes.of("corrected", x)
         if corrected is not None and corrected[0].is_second:
             self.notes.add("root", made, corrected)
 
     def _sign(self, call: Call, made: Any, x: Any) -> None:
-        moment = self._of("moment", x)
+        moment = self.notes.of("moment", x)
         if moment is not None and not moment.is_second:
             self.notes.add("direction", made, Direction(moment))
 
@@ -266,10 +255,10 @@ class OptimizerRaiser:
     def _may_update(self, *states: Any) -> bool:
         """Whether all may be, and none is updated already."""
         taken = {place for place, _ in self._updated}
-        return all(self._of("argument", s) in self._states - taken for s in states)
+        return all(self.notes.of("argument", s) in self._states - taken for s in states)
 
     def _becomes(self, state: Any, made: Any) -> None:
-        self._updated.append((self._of("argument", state), made))
+        self._updated.append((self.notes.of("argument", state), made))
 
     def _step(self, call: Call, parameter: Any, direction: Direction, rate: Any,
               sign: float) -> Any:
@@ -287,7 +276,7 @@ class OptimizerRaiser:
     def _adam_step(self, call: Call, parameter: Any, direction: Direction, rate: Any) -> Any:
         first, second = direction.first, direction.second
         assert second is not None
-        gradient, factor = self._of("clipped", first.of) or (first.of, None)
+        gradient, factor = self.notes.of("clipped", first.of) or (first.of, None)
         if not self._may_update(first.before, second.before):
             return None
         self._becomes(first.before, first.made)
@@ -305,7 +294,7 @@ class OptimizerRaiser:
 
     def _lion_step(self, call: Call, parameter: Any, direction: Direction, rate: Any) -> Any:
         first = direction.first
-        gradient, factor = self._of("clipped", first.of) or (first.of, None)
+        gradient, factor = self.notes.of("clipped", first.of) or (first.of, None)
         others = [m for m in self._firsts[id(first.before), id(first.of)] if m is not first]
         if not others or not self._may_update(first.before):
             return None  # the moment does not move, or only later

@@ -23,13 +23,12 @@ gradient. What is not recognised stays as it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import ops
 from .._pointwise import FLOATS, broadcast
 from . import _softmax_bwd
-from ._table import Call, Found, Notes, is_constant, uniform
+from ._table import Call, Found, Notes, Rules, is_constant, uniform
 
 #: No label is this number: a negative one has been counted from the end.
 NO_LABEL = -2 ** 31
@@ -46,13 +45,12 @@ def _is_mean(factor: float, x: Any) -> bool:
     return math.isclose(factor * rows, 1, rel_tol=1e-15 if x.dtype == "f64" else 5e-7)
 
 
-class Raiser:
+class Raiser(Rules):
     """Looks at each equation behind its row, and tells `found` what it raised."""
 
     def __init__(self, notes: Notes, found: Found) -> None:
-        self.notes, self._count = notes, found
         self._softmax: dict[int, Any] = {}
-        self._rules: dict[str, Callable[..., Any]] = {
+        super().__init__(notes, found, {
             "reduce_max": self._reduce_max, "reduce_sum": self._reduce_sum,
             "max": self._same, "abs": self._abs, "stop_gradient": self._same,
             "reshape": self._reshaped, "broadcast_in_dim": self._reshaped,
@@ -60,30 +58,16 @@ class Raiser:
             "select_n": self._select_n, "sub": self._sub, "exp": self._exp,
             "log": self._log, "add": self._add, "add_any": self._add_any,
             "div": self._div, "mul": self._mul, "neg": self._neg, "ge": self._ge,
-            "gather": self._gather, "scatter-add": self._scatter_add}
-
-    def see(self, name: str, call: Call, operands: Sequence[Any], made: Any) -> Any:
-        """Returns the result of an equation: `made`, or what is better."""
-        if name not in self._rules:
-            return made
-        better = self._rules[name](call, made, *operands)
-        return made if better is None else better
+            "gather": self._gather, "scatter-add": self._scatter_add})
 
     # What is known
-
-    def _of(self, kind: str, value: Any) -> Any:
-        return None if is_constant(value) else self.notes.of(kind, value)
-
-    def _note(self, kind: str, tensor: Any, note: Any) -> None:
-        if not is_constant(tensor):
-            self.notes.add(kind, tensor, note)
 
     def softmax_of(self, x: Any) -> Any:
         """The one softmax of a tensor."""
         if id(x) not in self._softmax:
             self._softmax[id(x)] = ops.softmax(x)
-            self._count("softmax")
-            self._note("softmax", self._softmax[id(x)], x)
+            self.found("softmax")
+            self.notes.add("softmax", self._softmax[id(x)], x)
         return self._softmax[id(x)]
 
     @staticmethod
@@ -99,26 +83,26 @@ class Raiser:
 
     def _reduce_max(self, call: Call, made: Any, x: Any) -> None:
         if x.dtype in FLOATS and self._is_last(call, x):
-            self._note("most", made, x)
+            self.notes.add("most", made, x)
 
     def _same(self, call: Call, made: Any, *operands: Any) -> None:
         """max(-inf, m), stop_gradient(m)."""
         for value in operands:
-            note = self._of("most", value)
+            note = self.notes.of("most", value)
             if note is not None and (len(operands) == 1 or made is value):
-                self._note("most", made, note)
+                self.notes.add("most", made, note)
 
     def _abs(self, call: Call, made: Any, value: Any) -> None:
-        if self._of("total", value) is not None:
-            self._note("total", made, self._of("total", value))
-            self._note("has size", value, True)
+        if self.notes.of("total", value) is not None:
+            self.notes.add("total", made, self.notes.of("total", value))
+            self.notes.add("has size", value, True)
 
     def _reshaped(self, call: Call, made: Any, value: Any) -> None:
         """[..] to [.., 1] or [.., C], in order, and back."""
         dims = [int(d) for d in call.params.get("broadcast_dimensions",
                                                 range(len(value.shape)))]
         for kind in (*_OF_ROWS, *_ALONG_ROWS):
-            note = self._of(kind, value)
+            note = self.notes.of(kind, value)
             if note is None:
                 continue
             x = note[0] if isinstance(note, tuple) else note
@@ -127,46 +111,46 @@ class Raiser:
                     and (tuple(made.shape) in (rows, (*rows, 1)) or kind in _ALONG_ROWS
                          and tuple(made.shape) == tuple(x.shape)) \
                     and dims == list(range(len(value.shape))):
-                self._note(kind, made, note)
+                self.notes.add(kind, made, note)
 
     def _is_finite(self, call: Call, made: Any, value: Any) -> None:
-        if self._of("most", value) is not None:
-            self._note("finite", made, value)
+        if self.notes.of("most", value) is not None:
+            self.notes.add("finite", made, value)
 
     def _select_n(self, call: Call, made: Any, which: Any, *cases: Any) -> Any:
-        if len(cases) == 2 and self._of("finite", which) is cases[1] \
+        if len(cases) == 2 and self.notes.of("finite", which) is cases[1] \
                 and not is_constant(cases[1]) and uniform(cases[0]) == 0:
-            self._note("most", made, self._of("most", cases[1]))
+            self.notes.add("most", made, self.notes.of("most", cases[1]))
         return None
 
     def _sub(self, call: Call, made: Any, a: Any, b: Any) -> Any:
-        if self._of("most", b) is a and not is_constant(a):
-            self._note("shifted", made, a)
-        x = self._of("shifted", a)
-        if x is not None and self._of("log", b) is x:
+        if self.notes.of("most", b) is a and not is_constant(a):
+            self.notes.add("shifted", made, a)
+        x = self.notes.of("shifted", a)
+        if x is not None and self.notes.of("log", b) is x:
             better = ops.log_softmax(x)
-            self._count("log_softmax")
-            self._note("log_softmax", better, x)
+            self.found("log_softmax")
+            self.notes.add("log_softmax", better, x)
             return better
-        x, picked = self._of("lse", a), self._of("picked", b)
+        x, picked = self.notes.of("lse", a), self.notes.of("picked", b)
         if x is not None and picked is not None and picked[0] is x \
                 and self._is_of_rows(made, x):
-            self._note("losses", made, (x, picked[2], 1))
+            self.notes.add("losses", made, (x, picked[2], 1))
         return None
 
     def _exp(self, call: Call, made: Any, value: Any) -> None:
-        if self._of("shifted", value) is not None:
-            self._note("power", made, self._of("shifted", value))
+        if self.notes.of("shifted", value) is not None:
+            self.notes.add("power", made, self.notes.of("shifted", value))
 
     def _log(self, call: Call, made: Any, value: Any) -> None:
-        if self._of("total", value) is not None:
-            self._note("log", made, self._of("total", value))
+        if self.notes.of("total", value) is not None:
+            self.notes.add("log", made, self.notes.of("total", value))
 
     def _add(self, call: Call, made: Any, a: Any, b: Any) -> None:
         for log, most in ((a, b), (b, a)):
-            x = self._of("log", log)
-            if x is not None and self._of("most", most) is x:
-                self._note("lse", made, x)
+            x = self.notes.of("log", log)
+            if x is not None and self.notes.of("most", most) is x:
+                self.notes.add("lse", made, x)
 
     def _reduce_sum(self, call: Call, made: Any, value: Any) -> Any:
         if is_constant(value):
@@ -174,40 +158,40 @@ class Raiser:
         if all(value.shape[int(a)] == 1 for a in call.params["axes"]):
             return self._reshaped(call, made, value)
         if self._is_last(call, value):
-            if self._of("power", value) is not None:
-                self._note("total", made, self._of("power", value))
-            unpicked = self._of("unpicked", value)
+            if self.notes.of("power", value) is not None:
+                self.notes.add("total", made, self.notes.of("power", value))
+            unpicked = self.notes.of("unpicked", value)
             if unpicked is not None:  # one element of each row
                 return call.constant(unpicked[0])
-        losses = self._of("losses", value)
+        losses = self.notes.of("losses", value)
         if losses is not None and not call.shape:
-            self._note("summed", made, losses)
+            self.notes.add("summed", made, losses)
         return None
 
     def _ge(self, call: Call, made: Any, a: Any, b: Any) -> Any:
         """Only the derivative of |total| asks for it: a sum of powers is not below 0. (Of
         NaN the derivative is NaN, by whichever way.)"""
-        is_asked = self._of("has size", a) is not None
+        is_asked = self.notes.of("has size", a) is not None
         return call.constant(True) if is_asked and uniform(b) == 0 else None
 
     def _div(self, call: Call, made: Any, a: Any, b: Any) -> Any:
-        x = self._of("total", b)
+        x = self.notes.of("total", b)
         if x is not None:
-            if self._of("power", a) is x and tuple(made.shape) == tuple(x.shape):
+            if self.notes.of("power", a) is x and tuple(made.shape) == tuple(x.shape):
                 return self.softmax_of(x)
             if self._is_of_rows(made, x):
-                self._note("over", made, (x, a))
-        losses, count = self._of("summed", a), uniform(b)
+                self.notes.add("over", made, (x, a))
+        losses, count = self.notes.of("summed", a), uniform(b)
         if losses is not None and not call.shape and count == losses[0].size // losses[0].shape[-1]:
             return self._mean_loss(losses)
         return None
 
     def _mul(self, call: Call, made: Any, a: Any, b: Any) -> Any:
         for over, power in ((a, b), (b, a)):
-            x, note = self._of("power", power), self._of("over", over)
+            x, note = self.notes.of("power", power), self.notes.of("over", over)
             if x is not None and note is not None and note[0] is x:
                 return self._scaled(call, x, note[1])
-            losses, factor = self._of("summed", power), uniform(over)
+            losses, factor = self.notes.of("summed", power), uniform(over)
             if losses is not None and factor is not None and not call.shape \
                     and _is_mean(factor, losses[0]):
                 return self._mean_loss(losses)
@@ -217,7 +201,7 @@ class Raiser:
         softmax, number = self.softmax_of(x), uniform(dy)
         if number is not None and math.isfinite(number):
             better = softmax * number
-            self._note("scaled", better, (number, x))
+            self.notes.add("scaled", better, (number, x))
             return better
         rows = call.tensor(dy)
         if rows.shape:
@@ -226,19 +210,19 @@ class Raiser:
 
     def _neg(self, call: Call, made: Any, value: Any) -> Any:
         for kind in ("losses", "summed"):
-            losses = self._of(kind, value)
+            losses = self.notes.of(kind, value)
             if losses is not None:
-                self._note(kind, made, (*losses[:2], -losses[2]))
-        unpicked = self._of("unpicked", value)
+                self.notes.add(kind, made, (*losses[:2], -losses[2]))
+        unpicked = self.notes.of("unpicked", value)
         if unpicked is not None:
-            self._note("unpicked", made, (-unpicked[0], unpicked[1]))
-        return self._of("negated", value)
+            self.notes.add("unpicked", made, (-unpicked[0], unpicked[1]))
+        return self.notes.of("negated", value)
 
     def _add_any(self, call: Call, made: Any, a: Any, b: Any) -> Any:
         for scaled, unpicked in ((a, b), (b, a)):
             if uniform(scaled) == 0:
                 return call.tensor(unpicked)
-            own, other = self._of("scaled", scaled), self._of("unpicked", unpicked)
+            own, other = self.notes.of("scaled", scaled), self.notes.of("unpicked", unpicked)
             if own is not None and other is not None and own[0] == -other[0]:
                 return self._gradient(own[0], own[1], other[1])
         return None
@@ -249,39 +233,39 @@ class Raiser:
         elif tuple(made.shape) in (tuple(x.shape[:-1]), (*x.shape[:-1], 1)):
             labels = self.notes.of("labels", made)
             if labels is not None:
-                self._note("picked", made, (x, indices, labels))
-                logits = self._of("log_softmax", x)
+                self.notes.add("picked", made, (x, indices, labels))
+                logits = self.notes.of("log_softmax", x)
                 if logits is not None:
-                    self._note("losses", made, (logits, labels, -1))
+                    self.notes.add("losses", made, (logits, labels, -1))
 
     def _reshaped_box(self, call: Call, made: Any, x: Any, indices: Any) -> None:
         """x[..., 0] of the one element of each row."""
         for kind in ("picked", "losses"):
-            note = self._of(kind, x)
+            note = self.notes.of(kind, x)
             if note is not None and tuple(made.shape) == tuple(note[0].shape[:-1]):
-                self._note(kind, made, note)
+                self.notes.add(kind, made, note)
 
     def _scatter_add(self, call: Call, made: Any, x: Any, indices: Any, updates: Any) -> None:
         number = uniform(updates)
         labels = None if is_constant(made) else self.notes.of("labels", made)
         if number is not None and uniform(x) == 0 and labels is not None:
-            self._note("unpicked", made, (number, labels))
+            self.notes.add("unpicked", made, (number, labels))
 
     # What has a kernel
 
     def _mean_loss(self, losses: tuple[Any, ...]) -> Any:
         x, labels, sign = losses
-        self._count("softmax_cross_entropy")
+        self.found("softmax_cross_entropy")
         loss = ops.softmax_cross_entropy(x, labels, ignore_index=NO_LABEL)
         if sign > 0:
             return loss
         made = -loss
-        self._note("negated", made, loss)
+        self.notes.add("negated", made, loss)
         return made
 
     def _gradient(self, number: float, x: Any, labels: Any) -> Any:
         """number * (softmax(x) - one-hot)."""
         rows = x.size // x.shape[-1]
-        self._count("softmax_cross_entropy_grad")
+        self.found("softmax_cross_entropy_grad")
         made = ops.softmax_cross_entropy_grad(x, labels, ignore_index=NO_LABEL)
         return made if _is_mean(number, x) else made * (number * rows)

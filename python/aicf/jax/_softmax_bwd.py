@@ -19,35 +19,25 @@ with the rule that it has of its own. Both are aicf.softmax_bwd.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from .. import ops
-from ._table import Call, Found, Notes, is_constant
+from ._table import Call, Found, Notes, Rules, is_constant
 
 #: Notes that a value keeps when it is reshaped or repeated along its rows.
 ALONG_ROWS = ("inverse", "drop", "lost", "mean", "less")
 
 
-class SoftmaxGradRaiser:
+class SoftmaxGradRaiser(Rules):
     """Looks at each equation behind its row and the Raiser, and tells `found` what it
     raised. `softmax_of` gives the one softmax of a tensor."""
 
     def __init__(self, notes: Notes, found: Found, softmax_of: Callable[[Any], Any]) -> None:
-        self.notes, self._found, self._softmax_of = notes, found, softmax_of
-        self._rules: dict[str, Callable[..., Any]] = {
+        self._softmax_of = softmax_of
+        super().__init__(notes, found, {
             "integer_pow": self._power, "mul": self._mul, "reduce_sum": self._reduce_sum,
-            "neg": self._neg, "div": self._div, "add_any": self._add_any}
-
-    def see(self, name: str, call: Call, operands: Sequence[Any], made: Any) -> Any:
-        """Returns the result of an equation: `made`, or what is better."""
-        if name not in self._rules or is_constant(made):
-            return made
-        better = self._rules[name](call, made, *operands)
-        return made if better is None else better
-
-    def _of(self, kind: str, value: Any) -> Any:
-        return None if is_constant(value) else self.notes.of(kind, value)
+            "neg": self._neg, "div": self._div, "add_any": self._add_any})
 
     def _is_like(self, made: Any, x: Any, dy: Any) -> bool:
         return not is_constant(dy) and (tuple(made.shape), made.dtype) \
@@ -56,30 +46,30 @@ class SoftmaxGradRaiser:
     # Rules
 
     def _power(self, call: Call, made: Any, value: Any) -> None:
-        x = self._of("total", value)
+        x = self.notes.of("total", value)
         if x is not None and call.params["y"] == -2:
             self.notes.add("inverse", made, x)
 
     def _mul(self, call: Call, made: Any, a: Any, b: Any) -> Any:
         for value, other in ((a, b), (b, a)):
             for kind, noted in (("inverse", "lowered"), ("softmax", "product")):
-                x = self._of(kind, other)
+                x = self.notes.of(kind, other)
                 if x is not None and self._is_like(made, x, value):
                     self.notes.add(noted, made, (x, value))
-            lowered, less = self._of("lowered", value), self._of("less", value)
-            if lowered is not None and self._of("power", other) is lowered[0]:
+            lowered, less = self.notes.of("lowered", value), self.notes.of("less", value)
+            if lowered is not None and self.notes.of("power", other) is lowered[0]:
                 self.notes.add("weighted", made, lowered)
-            if less is not None and self._of("softmax", other) is less[0]:
+            if less is not None and self.notes.of("softmax", other) is less[0]:
                 self.notes.add("share", made, less)
-            inner = self._of("inner", value)
-            if inner is not None and self._of("power", other) is inner[0]:
+            inner = self.notes.of("inner", value)
+            if inner is not None and self.notes.of("power", other) is inner[0]:
                 return self._gradient(*inner)
         return None
 
     def _reduce_sum(self, call: Call, made: Any, value: Any) -> None:
         for kind, noted in (("weighted", "drop"), ("product", "mean"),
                             ("-weighted", "lost"), ("-product", "less")):
-            note = self._of(kind, value)
+            note = self.notes.of(kind, value)
             if note is not None and [int(a) for a in call.params["axes"]] \
                     == [len(value.shape) - 1]:
                 self.notes.add(noted, made, note)
@@ -87,27 +77,27 @@ class SoftmaxGradRaiser:
     def _neg(self, call: Call, made: Any, value: Any) -> None:
         for kind, noted in (("drop", "lost"), ("mean", "less"),
                             ("weighted", "-weighted"), ("product", "-product")):
-            if self._of(kind, value) is not None:
-                self.notes.add(noted, made, self._of(kind, value))
+            if self.notes.of(kind, value) is not None:
+                self.notes.add(noted, made, self.notes.of(kind, value))
 
     def _div(self, call: Call, made: Any, a: Any, b: Any) -> None:
-        x = self._of("total", b)
+        x = self.notes.of("total", b)
         if x is not None and self._is_like(made, x, a):
             self.notes.add("quotient", made, (x, a))
 
     def _add_any(self, call: Call, made: Any, a: Any, b: Any) -> Any:
         for value, other in ((a, b), (b, a)):
             if self._is_same("quotient", value, "lost", other):
-                self.notes.add("inner", made, self._of("quotient", value))
+                self.notes.add("inner", made, self.notes.of("quotient", value))
             if self._is_same("product", value, "share", other):
-                return self._gradient(*self._of("product", value))
+                return self._gradient(*self.notes.of("product", value))
         return None
 
     def _is_same(self, kind: str, value: Any, other_kind: str, other: Any) -> bool:
         """Whether both are of one x and dy."""
-        own, its = self._of(kind, value), self._of(other_kind, other)
+        own, its = self.notes.of(kind, value), self.notes.of(other_kind, other)
         return own is not None and its is not None and own[0] is its[0] and own[1] is its[1]
 
     def _gradient(self, x: Any, dy: Any) -> Any:
-        self._found("softmax_bwd")
+        self.found("softmax_bwd")
         return ops.softmax_bwd(dy, self._softmax_of(x))

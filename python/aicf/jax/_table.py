@@ -96,17 +96,20 @@ def uniform(value: Any) -> Any:
 
 
 class Notes:
-    """How tensors of a trace were made, for rows that have a better op then."""
+    """How tensors of a trace were made, for rows that have a better op then. Constants have
+    no notes."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, int], tuple[Any, Any]] = {}
 
     def add(self, kind: str, tensor: Any, note: Any) -> None:
-        self._kept[kind, id(tensor)] = tensor, note  # the tensor keeps its id()
+        if not is_constant(tensor):
+            self._kept[kind, id(tensor)] = tensor, note  # the tensor keeps its id()
 
     def of(self, kind: str, tensor: Any) -> Any:
         """The note, or None."""
-        return self._kept.get((kind, id(tensor)), (None, None))[1]
+        own = None if is_constant(tensor) else self._kept.get((kind, id(tensor)))
+        return own[1] if own else None
 
 
 class Found:
@@ -123,6 +126,22 @@ class Found:
     def __call__(self, op: str) -> None:
         """Notes one, of the equation that is looked at."""
         self.lines.setdefault(op, []).append(self._places[-1])
+
+
+class Rules:
+    """Looks at each equation behind its row. A rule of a primitive takes the Call, what the
+    row made and the operands; it notes what that means, and returns what is better, or
+    None. `found` is told what was raised."""
+
+    def __init__(self, notes: Notes, found: Found,
+                 rules: Mapping[str, Callable[..., Any]]) -> None:
+        self.notes, self.found, self._rules = notes, found, rules
+
+    def see(self, name: str, call: Call, operands: Sequence[Any], made: Any) -> Any:
+        """Returns the result of an equation: `made`, or what is better."""
+        rule = self._rules.get(name)
+        better = rule(call, made, *operands) if rule else None
+        return made if better is None else better
 
 
 @dataclass

@@ -269,8 +269,8 @@ class OptimizerRaiser(Rules):
         if key not in self._made:
             rate_of_step = self._rate(call, rate, sign)
             step = self._adam_step if direction.second is not None else self._lion_step
-            # What is kept keeps its id().
-            self._made[key] = step(call, parameter, direction, rate_of_step), direction, rate
+            self._made[key] = (step(call, parameter, direction, rate_of_step),
+                               parameter, direction, rate)  # which keep their id()
         return self._made[key][0]
 
     def _adam_step(self, call: Call, parameter: Any, direction: Direction, rate: Any) -> Any:
@@ -314,10 +314,9 @@ class OptimizerRaiser(Rules):
             return rate
         key = id(rate) if number is None else (sign * number, call.dtype)
         if key not in self._rates:
-            # A constant keeps no id(), a tensor does while its note is there.
-            self._rates[key] = -rate if number is None else constant(np.asarray(
+            self._rates[key] = rate, -rate if number is None else constant(np.asarray(
                 sign * written(number, call.dtype), NUMPY_TYPES[call.dtype]))
-        return self._rates[key]
+        return self._rates[key][1]
 
     def _correction(self, call: Call, beta1: float, beta2: float, count: Any) -> Any:
         """1 / (1 - b^t) for both, once for all parameters."""

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from cases import CASES, Make, mlp, mse
+from cases import CASES, Make, mlp, mse, with_optimizer
 from jax._src.ad_util import add_any_p
 
 import aicf.jax
@@ -95,6 +95,12 @@ def test_a_gradient_beside_others_of_the_same_tensor():
             assert np.allclose(a, b, rtol=1e-12, atol=1e-13)
 
 
+def regression(optimizer):
+    make = Make("float32")
+    return with_optimizer(lambda p, x, y: mse(mlp(p, x), y), optimizer,
+                          make.layers(8, 16, 3), make.floats(32, 8), make.floats(32, 3))
+
+
 def clip(bound=0.01, over=0.01, of=lambda g: g, power=2):
     """Clipping as optax has it, and what is not quite it."""
     def update(grads, state, params=None):
@@ -110,16 +116,7 @@ def clip(bound=0.01, over=0.01, of=lambda g: g, power=2):
     (clip(power=4), 0, False)])
 def test_gradients_that_look_clipped(transformation, norms, factors):
     """Those that are, are so within adam_step."""
-    optimizer = optax.chain(transformation, optax.adam(1e-2))
-
-    def step(params, state, x, y):
-        loss, grads = jax.value_and_grad(lambda p: mse(mlp(p, x), y))(params)
-        updates, state = optimizer.update(grads, state, params)
-        return optax.apply_updates(params, updates), state, loss
-    make = Make("float32")
-    params = make.layers(8, 16, 3)
-    ours = aicf.jax.compile_step(step, (params, optimizer.init(params), make.floats(32, 8),
-                                        make.floats(32, 3)), (0, 1))
+    ours = aicf.jax.compile_step(*regression(optax.chain(transformation, optax.adam(1e-2))))
     assert ours.raised.get("global_norm", 0) == norms and ours.raised["adam_step"] == 4
     steps = re.findall(r"adam_step\(([^)]*)\)", ours.program.plan.dump())
     assert [s.split(",")[6].strip() != "-" for s in steps] == [factors] * 4
@@ -440,14 +437,8 @@ def test_norms_overflow_as_in_jax(size):
 @pytest.mark.parametrize("donated", [(), (0,), (1,)])
 def test_optimizers_whose_state_stays_outside(optimizer, donated):
     """Their ops update it in place: it must be donated."""
-    def step(params, state, x, y):
-        loss, grads = jax.value_and_grad(lambda p: mse(mlp(p, x), y))(params)
-        updates, state = optimizer.update(grads, state, params)
-        return optax.apply_updates(params, updates), state, loss
-    make = Make("float32")
-    params = make.layers(8, 16, 3)
-    ours = aicf.jax.compile_step(step, (params, optimizer.init(params), make.floats(32, 8),
-                                        make.floats(32, 3)), donated)
+    function, arguments, _ = regression(optimizer)
+    ours = aicf.jax.compile_step(function, arguments, donated)
     assert any(op.endswith("_step") for op in ours.raised) == (donated == (1,))
 
 

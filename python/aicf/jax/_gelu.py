@@ -23,7 +23,7 @@ from typing import Any
 
 from .. import ops
 from ._formulas import Formula, Matcher, function, variable
-from ._table import Call, Found, Notes, is_constant
+from ._table import Call, Found, Notes, Rules
 
 X, DY = variable("x"), variable("dy")
 #: Of jax.nn.gelu's approximation.
@@ -58,8 +58,6 @@ GRADIENTS: dict[bool, tuple[tuple[Formula, ...], ...]] = {
 
 #: Of a sum, at most: those of a gradient are next to each other.
 MOST_TERMS = 16
-#: Without one of them there is no gelu.
-_BENDS = ("tanh", "erf", "erfc")
 
 
 @dataclass(frozen=True)
@@ -76,34 +74,34 @@ class Part:
 _WAYS = [(approximate, way) for approximate, ways in GRADIENTS.items() for way in ways]
 
 
-class GeluRaiser:
-    """Looks at each equation behind its row, and tells `found` what it raised."""
+class GeluRaiser(Rules):
+    """Finds gelu and its gradient."""
 
     def __init__(self, notes: Notes, found: Found) -> None:
-        self.notes, self._found = notes, found
         self._matcher = Matcher(lambda value: notes.of("definition", value))
-        self._bends = False
+        self._bends = False  # without tanh or erf there is no gelu
+        super().__init__(notes, found, {
+            "tanh": self._bend, "erf": self._bend, "erfc": self._bend,
+            "mul": self._product, "div": self._product, "neg": self._product,
+            "add_any": self._sum})
 
-    def see(self, name: str, call: Call, operands: Sequence[Any], made: Any) -> Any:
-        """Returns the result of an equation: `made`, or what is better."""
-        self._bends = self._bends or name in _BENDS
-        if not self._bends or is_constant(made):
-            return made
-        if name in ("mul", "div", "neg"):
-            better = self._gelu(made)
-            if better is not None:
-                return better
+    def _bend(self, call: Call, made: Any, x: Any) -> None:
+        self._bends = True
+
+    def _product(self, call: Call, made: Any, *operands: Any) -> Any:
+        if not self._bends:
+            return None
+        better = self._gelu(made)
+        if better is None:
             self._note_parts(made)
-        elif name == "add_any":
-            return self._sum(call, made, *operands)
-        return made
+        return better
 
     def _gelu(self, made: Any) -> Any:
         for approximate, forms in FORMS.items():
             for form in forms:
                 found = self._matcher.find(form, made)
                 if found is not None:
-                    self._found("gelu")
+                    self.found("gelu")
                     return ops.gelu(found["x"], approximate=approximate)
         return None
 
@@ -119,26 +117,21 @@ class GeluRaiser:
         if parts:
             self.notes.add("part", made, parts)
 
-    def _terms(self, value: Any) -> list[Any]:
-        own = None if is_constant(value) else self.notes.of("terms", value)
-        return [value] if own is None else list(own)
-
     def _is_of_parts(self, value: Any) -> bool:
-        return not is_constant(value) and (self.notes.of("part", value) is not None
-                                           or self.notes.of("terms", value) is not None)
+        return any(self.notes.of(kind, value) for kind in ("part", "terms"))
 
     def _sum(self, call: Call, made: Any, a: Any, b: Any) -> Any:
         """a + b with gelu_bwd in the place of its terms, where all of one are there."""
         if not self._is_of_parts(a) and not self._is_of_parts(b):
-            return made
-        terms = self._terms(a) + self._terms(b)
+            return None
+        terms = [t for value in (a, b) for t in self.notes.of("terms", value) or [value]]
         if len(terms) > MOST_TERMS:
-            return made
+            return None
         taken = self._gradient(terms)
         if taken is not None:
             first = taken[0][1]
             rest = [t for i, t in enumerate(terms) if all(i != own for own, _ in taken)]
-            self._found("gelu_bwd")
+            self.found("gelu_bwd")
             terms = [*rest, ops.gelu_bwd(first.dy, first.x,
                                          approximate=_WAYS[first.way][0])]
             made = functools.reduce(operator.add, map(call.tensor, terms))
@@ -149,7 +142,7 @@ class GeluRaiser:
         """The places of the terms of one gradient, with what they are; or None."""
         sums: dict[tuple[int, int, int], dict[int, tuple[int, Part]]] = {}
         for i, term in enumerate(terms):
-            for part in () if is_constant(term) else self.notes.of("part", term) or ():
+            for part in self.notes.of("part", term) or ():
                 own = sums.setdefault((part.way, id(part.x), id(part.dy)), {})
                 own[part.number] = i, part
                 if len({place for place, _ in own.values()}) == len(_WAYS[part.way][1]):

@@ -10,7 +10,7 @@ JAX's after every equation.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 from .. import _views
 from .._constants import constant
 from .._dtypes import NUMPY_TYPES
-from .._tracing import current_trace, trace_error
+from .._tracing import TraceAgain, current_trace, trace_error
 from ..errors import CompileError, ModuleImportError, TraceError
 from ._clipping import ClippingRaiser
 from ._gelu import GeluRaiser
@@ -75,54 +75,43 @@ def line_of(equation: Any) -> tuple[str, int] | None:
     return (frame.file_name, int(frame.start_line)) if frame else None
 
 
-class MisplacedStatesError(Exception):
-    """Ops of optimizers were raised that would update states which become others. The trace
-    has them already: another one must refuse them.
-
-    Attributes:
-        places: of the states among the inputs.
-    """
-
-    def __init__(self, places: Collection[int]) -> None:
-        super().__init__("states %s become others" % sorted(places))
-        self.places = places
-
-
 class Importer:
     """Runs jaxprs in the current trace.
 
     Args:
-        states: places of inputs that get new values.
-        refused: those of them that no op of an optimizer updates.
+        becomes: by the place of an input that is a state, the result that is its new value.
+        refused: places of states that no op of an optimizer updates. run() adds to them.
         max_unroll: the longest scan.
         place: file and line of the function, for equations of which JAX says none.
     """
 
-    def __init__(self, max_unroll: int, place: tuple[str, int], states: Collection[int],
-                 refused: Collection[int]) -> None:
+    def __init__(self, max_unroll: int, place: tuple[str, int], becomes: Mapping[int, int],
+                 refused: set[int]) -> None:
+        self._becomes, self._refused = becomes, refused
         self.max_unroll = max_unroll
         self.places = [place]
         self.refused: dict[str, list[Any]] = {}  # text: how often, the first line
         self.notes, self.found = Notes(), Found(self.places)
-        self.optimizers = OptimizerRaiser(self.notes, self.found, states, refused)
+        self.optimizers = OptimizerRaiser(
+            self.notes, self.found, set(becomes).difference(refused))
         rows = Raiser(self.notes, self.found)
         self.raisers = (rows, SoftmaxGradRaiser(self.notes, self.found, rows.softmax_of),
                         GeluRaiser(self.notes, self.found),
                         ClippingRaiser(self.notes, self.found), self.optimizers)
 
-    def run(self, closed: Any, inputs: Sequence[Any], becomes: Mapping[int, int]
-            ) -> list[Any]:
-        """Returns the results: tensors, or arrays of NumPy for constants. Result
-        `becomes[i]` is the new value of input i. Raises ModuleImportError with all that
-        cannot be said, and MisplacedStatesError."""
+    def run(self, closed: Any, inputs: Sequence[Any]) -> list[Any]:
+        """Returns the results: tensors, or arrays of NumPy for constants. Raises
+        ModuleImportError with all that cannot be said, and TraceAgain where ops of
+        optimizers were raised that would update states which become others."""
         for place, value in enumerate(inputs):
             self.notes.add("argument", value, place)
         results = self._jaxpr(closed.jaxpr, closed.consts, inputs)
         self.check()
-        misplaced = self.optimizers.misplaced({i: results[number]
-                                               for i, number in becomes.items()})
+        misplaced = self.optimizers.misplaced({place: results[number] for place, number
+                                               in self._becomes.items()})
         if misplaced:
-            raise MisplacedStatesError(misplaced)
+            self._refused |= misplaced
+            raise TraceAgain
         return [self.optimizers.result(value) for value in results]
 
     def check(self) -> None:

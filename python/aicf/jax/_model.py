@@ -13,9 +13,9 @@ import numpy as np
 from .. import nn, ops
 from .._constants import constant
 from .._signature import Spec
-from .._tracing import TraceAgain, location_of, user_line
+from .._tracing import location_of, user_line
 from ..errors import Diagnostic, InvalidArgumentError
-from ._import import Importer, MisplacedStatesError, dtype_of
+from ._import import Importer, dtype_of
 from ._table import is_constant
 from ._trees import Tree, argument_names, check_types, find_donated, tree_of
 
@@ -183,11 +183,7 @@ class Imported:
                    for name in names]
         becomes = {names.index(name): number for name, number in places}
         importer = Importer(self.max_unroll, self.place, becomes, self.refused)
-        try:
-            made = importer.run(closed, tensors, becomes)
-        except MisplacedStatesError as error:
-            self.refused |= set(error.places)
-            raise TraceAgain from None
+        made = importer.run(closed, tensors)
         self.raised = importer.found.lines
         for name, number in places:
             if made[number] is not self.owners[name]._tensor():

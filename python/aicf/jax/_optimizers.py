@@ -26,7 +26,7 @@ first.)
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,13 +85,11 @@ class OptimizerRaiser(Rules):
     """Looks at each equation behind its row, and tells `found` what it raised.
 
     Args:
-        states: arguments, by their places, that get new values.
-        refused: those of them that no op updates.
+        states: arguments, by their places, that an op may update.
     """
 
-    def __init__(self, notes: Notes, found: Found, states: Collection[int],
-                 refused: Collection[int]) -> None:
-        self._states = set(states).difference(refused)
+    def __init__(self, notes: Notes, found: Found, states: set[int]) -> None:
+        self._states = states
         #: Arguments, by their places, and what those that are raised let them become.
         self._updated: list[tuple[int, Any]] = []
         self._corrections: dict[Any, Any] = {}

@@ -85,11 +85,10 @@ def _rem(call: Call, a: Any, b: Any) -> Tensor:
 def _rest(x: Tensor, by: Tensor) -> Tensor:
     """x without multiples of `by`, of numbers in f64 that are f32's and not negative. First
     multiples of 2^26 are taken away, then the others: both products have 50 bits at most,
-    so all is exact. A quotient that was rounded up gives a negative rest."""
+    so all is exact, and no quotient rounds up to a whole one, which has a distance of 2^-50."""
     quotient = x / by
     for unit in (2.0 ** 26, 1.0):
         x = x - (x / by * (1 / unit)).floor() * by * unit
-    x = where(x < 0, x + by, x)
     return where(quotient < 2.0 ** 52, x, np.asarray(math.nan))
 
 

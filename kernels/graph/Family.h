@@ -62,7 +62,7 @@ inline std::optional<ReductionPlan> sumsPlan(const Body &body,
     const TensorDesc &y = values[body.numOperands + p];
     const auto axis = std::get<int64_t>(
         decodeField(infoOf(primitive.kind).fields[0], primitive.attrs));
-    const ReductionPlan own(x, y, axis);
+    const ReductionPlan own(x, y, axis, /*perMultiprocessor=*/8);
     if (!y.isDense() ||
         (plan && (own.outer != plan->outer || own.size != plan->size ||
                   own.inner != plan->inner || x.dtype != dtype)))

@@ -32,6 +32,9 @@ struct SumExtents {
   }
 };
 
+/// From so many elements on, threads of a sum of columns access 16 bytes.
+inline constexpr int64_t kLargeColumns = int64_t(1) << 21;
+
 /// Enough sums that each is the work of one block or less, or little work.
 template <typename View> bool hasSumsForAllBlocks(const View &c) {
   return c.x()->elements() <= int64_t(1) << 18 ||
@@ -42,12 +45,15 @@ template <typename View> bool hasSumsForAllBlocks(const View &c) {
 /// a card of kMultiprocessors, so that it gives the same bits on every one.
 struct ReductionPlan : SumExtents {
   static constexpr int64_t kThreads = 256; ///< of a block
-  int64_t lanes; ///< threads side by side: of a row, or over columns
-  int64_t columns = 1; ///< of a thread, if `inner` is not 1
+  int64_t lanes;           ///< threads side by side: of a row, or over columns
+  int64_t columns = 1;     ///< of a thread, if `inner` is not 1
   bool warpsAlone = false; ///< a warp has columns of its own, else a block
-  int64_t chunks; ///< that `size` is reduced in, one after the other
+  int64_t chunks;          ///< that `size` is reduced in, one after the other
 
-  ReductionPlan(const TensorDesc &x, const TensorDesc &y, int64_t axis)
+  /// Chunks are for `perMultiprocessor` blocks of each multiprocessor. They
+  /// decide in which order a sum adds.
+  ReductionPlan(const TensorDesc &x, const TensorDesc &y, int64_t axis,
+                int64_t perMultiprocessor)
       : SumExtents(x, y, axis) {
     const auto vector = int64_t(16 / sizeOf(x.dtype));
     int64_t blocks, steps; // one chunk's; and how often a thread adds
@@ -65,7 +71,8 @@ struct ReductionPlan : SumExtents {
     // A thread of a chunk adds 8 times at least: less does not pay for the
     // second launch.
     chunks = std::max<int64_t>(
-        1, std::min(8 * h200::kMultiprocessors / blocks, steps / 8));
+        1, std::min(perMultiprocessor * h200::kMultiprocessors / blocks,
+                    steps / 8));
   }
   /// Parts of a row of columns, each a block's.
   int64_t strips() const {
@@ -79,25 +86,40 @@ inline constexpr uint64_t kReductionWorkspaceCap =
 
 /// Bytes of the states of all chunks; none for one chunk.
 template <typename Reduction>
-uint64_t reductionWorkspace(const Reduction &c, uint64_t bytesPerState) {
-  ReductionPlan plan(*c.x(), *c.y(), c.attrs().axis);
+uint64_t reductionWorkspace(const Reduction &c, uint64_t bytesPerState,
+                            int64_t perMultiprocessor) {
+  ReductionPlan plan(*c.x(), *c.y(), c.attrs().axis, perMultiprocessor);
   if (plan.chunks < 2)
     return 0;
   return bytesPerState * uint64_t(plan.chunks * plan.outer * plan.inner);
 }
-template <typename Reduction> uint64_t sumWorkspace(const Reduction &c) {
-  return reductionWorkspace(c, c.x()->dtype == DType::F64 ? 8 : 4);
+template <typename Reduction>
+uint64_t sumWorkspace(const Reduction &c, int64_t perMultiprocessor) {
+  return reductionWorkspace(c, c.x()->dtype == DType::F64 ? 8 : 4,
+                            perMultiprocessor);
+}
+/// Blocks for each multiprocessor, whose chunks decide no bit of an extremum.
+/// The more chunks, the longer a second launch puts states of columns together.
+inline int64_t extremumBlocks(const TensorDesc &x, bool isOfRows) {
+  return isOfRows ? 8 : sizeOf(x.dtype) == 2 ? 2 : 4;
 }
 /// A state is a value and its index.
 template <typename Reduction> uint64_t extremumWorkspace(const Reduction &c) {
-  return reductionWorkspace(c, c.x()->dtype == DType::F64 ? 16 : 8);
+  const SumExtents e(*c.x(), *c.y(), c.attrs().axis);
+  return reductionWorkspace(c, c.x()->dtype == DType::F64 ? 16 : 8,
+                            extremumBlocks(*c.x(), e.inner == 1));
 }
-/// True for sums of many elements that are rows, or columns of narrow rows: for
-/// the others the kernels of version 0 are as fast.
+/// True for sums of many elements that are rows, or columns of narrow rows.
 template <typename Sum> bool isLongOrNarrow(const Sum &c) {
   SumExtents e(*c.x(), *c.y(), c.attrs().axis);
   return c.x()->elements() > kSingleBlockElements &&
          (e.inner == 1 || e.inner < 512);
+}
+
+/// Sums of columns of which a thread loads 16 bytes.
+template <typename Sum> bool areLargeColumns(const Sum &c) {
+  return c.x()->elements() >= kLargeColumns &&
+         ReductionPlan(*c.x(), *c.y(), c.attrs().axis, 4).columns > 1;
 }
 
 /// Warps of a block of the gradients of layer norm, a row for each at a time.
@@ -108,8 +130,8 @@ inline int64_t layerNormBlocks(int64_t rows) {
   return std::clamp<int64_t>(rows / (4 * kLayerNormWarps), 1,
                              2 * h200::kMultiprocessors);
 }
-/// True where rows fit into the registers of a warp, and where there are so many
-/// that blocks share the sums of columns.
+/// True where rows fit into the registers of a warp, and where there are so
+/// many that blocks share the sums of columns.
 inline bool hasManyShortRows(const LayerNormBwdView<rules::Call> &c) {
   const int64_t width = c.gamma()->elements();
   return width <= 1024 && c.x()->elements() / width >= 512;
@@ -138,8 +160,6 @@ inline bool sumsRows(const ReluBwdReduceView<rules::Call> &c) {
          c.sum().y()->rank == 1 &&
          c.sum().y()->elements() == c.sum().x()->width();
 }
-/// From so many elements on, threads of a sum of columns access 16 bytes.
-inline constexpr int64_t kLargeColumns = int64_t(1) << 21;
 /// The same of a large tensor whose rows are shorter than those that blocks of
 /// version 0 are made for.
 inline bool sumsManyNarrowRows(const ReluBwdReduceView<rules::Call> &c) {

@@ -21,10 +21,10 @@ namespace {
 struct ReductionParams : ReductionExtents {
   const void *x;
   void *y;
-  int32_t *index;   ///< of an extremum
-  void *states;     ///< [chunks, results], or null: results are final
-  double divisor;           ///< of a sum; 1 changes no bit
-  bool isAligned;           ///< x is at a multiple of 16 bytes
+  int32_t *index; ///< of an extremum
+  void *states;   ///< [chunks, results], or null: results are final
+  double divisor; ///< of a sum; 1 changes no bit
+  bool isAligned; ///< x is at a multiple of 16 bytes
 };
 
 template <typename T> struct Sum {
@@ -87,8 +87,8 @@ template <typename R>
 __device__ void finish(const ReductionParams &p, int64_t chunk, int64_t at,
                        const typename R::State &state) {
   if (p.states)
-    static_cast<typename R::State *>(
-        p.states)[chunk * p.outer * p.inner + at] = state;
+    static_cast<typename R::State *>(p.states)[chunk * p.outer * p.inner + at] =
+        state;
   else
     R::write(p, at, state);
 }
@@ -105,10 +105,12 @@ __global__ void combineKernel(const __grid_constant__ ReductionParams p) {
 // Rows
 //===----------------------------------------------------------------------===//
 
+/// A question about addresses in a loop would keep loads from going side by
+/// side: it is asked in front.
 /// The share that lane `lane` of `lanes` has of the elements [first, last) of a
-/// row that begins at element `begin` of x. Vectors lie at multiples of V from x
-/// on; four are on their way at once.
-template <typename R, int V>
+/// row that begins at element `begin` of x. Vectors lie at multiples of V from
+/// x on; four are on their way at once.
+template <typename R, int V, bool isAligned>
 __device__ typename R::State
 reduceShare(const ReductionParams &p, int64_t begin, uint32_t first,
             uint32_t last, uint32_t lane, uint32_t lanes) {
@@ -120,9 +122,7 @@ reduceShare(const ReductionParams &p, int64_t begin, uint32_t first,
   for (uint32_t i = first + lane; i < head; i += lanes)
     R::add(state, x[i], i);
   const uint32_t vectors = (last - head) / V;
-  auto load = [&](uint32_t i) {
-    return loadVec<T, V>(x + head, i, p.isAligned);
-  };
+  auto load = [&](uint32_t i) { return loadVec<T, V>(x + head, i, isAligned); };
   auto add = [&](const Vec<T, V> &v, uint32_t i) {
 #pragma unroll
     for (int k = 0; k < V; ++k)
@@ -160,7 +160,10 @@ __global__ void __launch_bounds__(kBlock, 4)
   reduceRows<R, Lanes>(
       p,
       [&](int64_t row, uint32_t first, uint32_t last, int lane) {
-        return reduceShare<R, V>(p, row * p.size, first, last, lane, Lanes);
+        return p.isAligned ? reduceShare<R, V, true>(p, row * p.size, first,
+                                                     last, lane, Lanes)
+                           : reduceShare<R, V, false>(p, row * p.size, first,
+                                                      last, lane, Lanes);
       },
       [&](int64_t chunk, int64_t at, const typename R::State &state) {
         finish<R>(p, chunk, at, state);
@@ -173,26 +176,35 @@ __global__ void __launch_bounds__(kBlock, 4)
 
 /// Reduces rows first, first + step, ... below `last` of V columns that begin
 /// at x.
-template <typename R, int V>
+template <typename R, int V, bool isAligned>
 __device__ void reduceColumns(const ReductionParams &p,
                               const typename R::Element *x, uint32_t first,
                               uint32_t last, uint32_t step,
                               typename R::State (&mine)[V]) {
   using T = typename R::Element;
-  for (uint32_t i = first; i < last; i += 4 * step) {
-    Vec<T, V> v[4];
+  constexpr int kAtOnce = 4;
+  auto load = [&](uint32_t row) {
+    return loadVec<T, V>(x + row * p.inner, 0, isAligned);
+  };
+  auto add = [&](const Vec<T, V> &v, uint32_t row) {
 #pragma unroll
-    for (int n = 0; n < 4; ++n)
-      if (i + n * step < last)
-        v[n] = loadVec<T, V>(x + (i + n * step) * p.inner, 0,
-                             V == 1 || p.isAligned);
+    for (int k = 0; k < V; ++k)
+      R::add(mine[k], v.at[k], row);
+  };
+  // Rows of so many are asked for before any is added. Rows that might not be
+  // there would be asked for one after the other.
+  uint32_t row = first;
+  for (; row + (kAtOnce - 1) * step < last; row += kAtOnce * step) {
+    Vec<T, V> v[kAtOnce];
 #pragma unroll
-    for (int n = 0; n < 4; ++n)
-      if (i + n * step < last)
+    for (int n = 0; n < kAtOnce; ++n)
+      v[n] = load(row + n * step);
 #pragma unroll
-        for (int k = 0; k < V; ++k)
-          R::add(mine[k], v[n].at[k], i + n * step);
+    for (int n = 0; n < kAtOnce; ++n)
+      add(v[n], row + n * step);
   }
+  for (; row < last; row += step)
+    add(load(row), row);
 }
 
 template <typename R, int V, int X, int Warps>
@@ -202,9 +214,11 @@ __global__ void __launch_bounds__(kBlock)
       p,
       [&](int64_t begin, uint32_t first, uint32_t last, uint32_t step,
           typename R::State(&mine)[V]) {
-        reduceColumns<R, V>(
-            p, static_cast<const typename R::Element *>(p.x) + begin, first,
-            last, step, mine);
+        const auto *x = static_cast<const typename R::Element *>(p.x) + begin;
+        if (V == 1 || p.isAligned)
+          reduceColumns<R, V, true>(p, x, first, last, step, mine);
+        else
+          reduceColumns<R, V, false>(p, x, first, last, step, mine);
       },
       [&](int64_t chunk, int64_t at, const typename R::State &state) {
         finish<R>(p, chunk, at, state);
@@ -253,8 +267,9 @@ LaunchPlan planColumns(const families::ReductionPlan &r, ReductionParams &p,
 
 template <typename R, typename Args>
 LaunchPlan reduce(const Args &call, const DeviceLimits &limits,
-                  ReductionParams p) {
-  families::ReductionPlan r(call.x().desc, call.y().desc, call.attrs().axis);
+                  ReductionParams p, int64_t perMultiprocessor) {
+  families::ReductionPlan r(call.x().desc, call.y().desc, call.attrs().axis,
+                            perMultiprocessor);
   p.x = call.x().dense();
   p.y = call.y().dense();
   p.outer = r.outer;
@@ -269,35 +284,37 @@ LaunchPlan reduce(const Args &call, const DeviceLimits &limits,
   p.chunks = std::max<int64_t>(std::min<int64_t>(r.chunks, int64_t(fits)), 1);
   p.perChunk = (r.size + p.chunks - 1) / p.chunks;
   p.states = p.chunks > 1 ? workspace.dense() : nullptr;
-  LaunchPlan launches = r.inner == 1 ? planRows<R>(r, p, limits)
-                                     : planColumns<R>(r, p, limits);
+  LaunchPlan launches =
+      r.inner == 1 ? planRows<R>(r, p, limits) : planColumns<R>(r, p, limits);
   if (p.chunks > 1)
     launches.push_back(
         r.outer * r.inner < 4096
-            ? plan(combineKernel<R, 32>, gridFor(r.outer * r.inner * 32, limits),
-                   kBlock, p)
+            ? plan(combineKernel<R, 32>,
+                   gridFor(r.outer * r.inner * 32, limits), kBlock, p)
             : plan(combineKernel<R, 1>, gridFor(r.outer * r.inner, limits),
                    kBlock, p));
   return launches;
 }
 
-template <typename T>
+template <typename T, int64_t perMultiprocessor>
 LaunchPlan sumOf(ReduceSumArgs call, const DeviceLimits &limits) {
   ReductionParams p{};
   p.divisor = 1;
-  return reduce<Sum<T>>(call, limits, p);
+  return reduce<Sum<T>>(call, limits, p, perMultiprocessor);
 }
-template <typename T>
+template <typename T, int64_t perMultiprocessor>
 LaunchPlan meanOf(ReduceMeanArgs call, const DeviceLimits &limits) {
   ReductionParams p{};
   p.divisor = double(call.x().elements() / call.y().elements());
-  return reduce<Sum<T>>(call, limits, p);
+  return reduce<Sum<T>>(call, limits, p, perMultiprocessor);
 }
 template <typename T, bool isMax, typename Args>
 LaunchPlan extremumOf(Args call, const DeviceLimits &limits) {
   ReductionParams p{};
   p.index = call.index().template dense<int32_t>();
-  return reduce<Extremum<T, isMax>>(call, limits, p);
+  const families::SumExtents e(call.x().desc, call.y().desc, call.attrs().axis);
+  return reduce<Extremum<T, isMax>>(
+      call, limits, p, families::extremumBlocks(call.x().desc, e.inner == 1));
 }
 
 } // namespace

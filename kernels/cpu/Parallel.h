@@ -18,6 +18,7 @@
 #include "lib/Base/Walk.h"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace aicf::cpu {
 
@@ -28,6 +29,17 @@ enum class InstructionSet { Baseline, AVX2, AVX512 };
 InstructionSet bestInstructionSet();
 /// The best one that the machine has.
 InstructionSet instructionSetOfMachine();
+
+/// body(begin, end), or body(begin, end, set) where a body asks what it is
+/// compiled for: its third parameter is a type whose `value` says it.
+template <InstructionSet set, typename Body>
+void callFor(const Body &body, int64_t begin, int64_t end) {
+  using Set = std::integral_constant<InstructionSet, set>;
+  if constexpr (std::is_invocable_v<const Body &, int64_t, int64_t, Set>)
+    body(begin, end, Set());
+  else
+    body(begin, end);
+}
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #if defined(__clang__)
@@ -40,13 +52,13 @@ InstructionSet instructionSetOfMachine();
 template <typename Body>
 [[gnu::target("avx2,fma,f16c"), gnu::flatten]] void
 runWithAVX2(const Body &body, int64_t begin, int64_t end) {
-  body(begin, end);
+  callFor<InstructionSet::AVX2>(body, begin, end);
 }
 /// The same for AVX-512.
 template <typename Body>
 [[gnu::target(AICF_AVX512), gnu::flatten]] void
 runWithAVX512(const Body &body, int64_t begin, int64_t end) {
-  body(begin, end);
+  callFor<InstructionSet::AVX512>(body, begin, end);
 }
 #undef AICF_AVX512
 /// body(begin, end) with a set that the machine has.
@@ -57,12 +69,12 @@ void runWith(InstructionSet set, const Body &body, int64_t begin, int64_t end) {
   else if (set == InstructionSet::AVX2)
     runWithAVX2(body, begin, end);
   else
-    body(begin, end);
+    callFor<InstructionSet::Baseline>(body, begin, end);
 }
 #else
 template <typename Body>
 void runWith(InstructionSet, const Body &body, int64_t begin, int64_t end) {
-  body(begin, end);
+  callFor<InstructionSet::Baseline>(body, begin, end);
 }
 #endif
 template <typename Body>

@@ -11,6 +11,7 @@
 
 #include "kernels/graph/CpuProgram.h"
 #include "kernels/cpu/RowSum.h"
+#include "kernels/cpu/Stream.h"
 #include "lib/Ops/Fields.h"
 #include "lib/Ops/Graphs.h"
 #include "lib/Ops/RuleCall.h"
@@ -23,14 +24,6 @@ namespace aicf::cpu {
 
 /// Rows of a piece, if there is room: sums of short rows go side by side.
 static int64_t rowsTogether(int64_t width) { return width < kLongRow ? 8 : 1; }
-
-static bool shareBytes(const TensorView &a, const TensorView &b) {
-  auto begin = [](const TensorView &view) {
-    return reinterpret_cast<uintptr_t>(view.start());
-  };
-  return begin(a) < begin(b) + b.desc.spanBytes() &&
-         begin(b) < begin(a) + a.desc.spanBytes();
-}
 
 /// True if every piece of so many elements is the same: all elements are one in
 /// memory, or so many rows that are one. Blocks are multiples of a piece.
@@ -139,10 +132,18 @@ private:
   Place placeFor(size_t p, DType dtype, bool lasts) {
     uint32_t value = valueOf(p);
     bool isThere = isResult[value] && descOf(value).isDense() &&
-                   descOf(value).dtype == dtype && mayWriteBehind(value, p);
+                   descOf(value).dtype == dtype && mayWriteBehind(value, p) &&
+                   !streams(value);
     return isThere
                ? Place{Place::Tensor, value, dtype, formOf(value)}
                : newRegister(dtype, formOf(value), lasts && !isResult[value]);
+  }
+  bool streams(uint32_t value) const {
+    return isResult[value] && goesPastCaches(values[value]) &&
+           std::none_of(values.begin(), values.begin() + body.numOperands,
+                        [&](const TensorView &operand) {
+                          return shareBytes(operand, values[value]);
+                        });
   }
   bool isStored(uint32_t value) const {
     const Forms &at = forms[value];
@@ -305,7 +306,9 @@ private:
   /// Puts a result where it belongs.
   Status store(uint32_t value) {
     AICF_ASSIGN_OR_RETURN(Place raw, rawOf(value));
-    add(move(Step::Scatter, raw, value), false);
+    Step step = move(Step::Scatter, raw, value);
+    step.streams = streams(value);
+    add(std::move(step), false);
     return {};
   }
 
@@ -322,6 +325,9 @@ private:
                          std::make_move_iterator(steps.begin()),
                          std::make_move_iterator(steps.end()));
     program.views = std::move(views);
+    program.streams =
+        std::any_of(program.steps.begin(), program.steps.end(),
+                    [](const Step &step) { return step.streams; });
     const size_t numRegisters = assignRegisters(program);
     const size_t elementBytes = widestElement(program);
     int64_t &piece = program.cut.piece;

@@ -22,7 +22,8 @@
 // in the order of the kernels that only sum (RowSum.h). Nothing in the graph
 // reads them.
 //
-// Dense operands and results are read and written where they lie. `wide` is the
+// Dense operands and results are read and written where they lie, but for large
+// results, which go past the caches piece by piece (Stream.h). `wide` is the
 // type that is computed in, f32 for 16-bit elements. Every value is rounded to
 // its type, as if it were stored: bits do not depend on what is in one call.
 //===----------------------------------------------------------------------===//
@@ -87,6 +88,7 @@ private:
     Place piece;
     uint32_t tensor = 0;
     Walk walk;
+    bool streams = false; ///< Scatter: past the caches
   };
   /// A sum over many pieces.
   struct Sum {
@@ -119,6 +121,7 @@ private:
   size_t registerBytes = 0; ///< of one register, for one piece
   size_t numRegisters = 0;
   size_t numInvariant = 0; ///< first steps, whose values all pieces share
+  bool streams = false;    ///< a step does
   std::vector<Step> steps;
   std::vector<Place> views;     ///< of all Kernel steps
   std::vector<uint32_t> moving; ///< views of tensors, of which each piece has

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cpu/RowSum.h"
+#include "kernels/cpu/Stream.h"
 #include "kernels/graph/CpuProgram.h"
 #include "lib/Base/Element.h"
 #include "lib/Base/ElementSize.h"
@@ -95,6 +96,10 @@ public:
         new (&callOf(step))
             LaunchArgs(*step.body, {views() + step.firstView, step.numViews});
   }
+  ~GraphWorker() {
+    if (program.streams)
+      endStreaming();
+  }
 
   void run(int64_t begin, int64_t end) {
     const int64_t most = program.cut.piece;
@@ -167,7 +172,9 @@ private:
       T *tensor = values[step.tensor].strided<T>();
       const int64_t begin = countOf(step.piece, at);
       const int64_t length = countOf(step.piece, count);
-      if (step.kind == Step::Gather)
+      if (step.streams)
+        streamBytes(tensor + begin, piece, length * int64_t(sizeof(T)));
+      else if (step.kind == Step::Gather)
         gather<T>(step.walk, tensor, begin, length, piece);
       else
         scatter<T>(step.walk, piece, begin, length, tensor);

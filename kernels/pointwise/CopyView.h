@@ -14,16 +14,22 @@
 
 namespace aicf {
 
-/// The dimension of `walk` whose elements lie behind each other in x, if tiles
-/// of it and of the last one pay; -1 else.
-inline int tiledDim(const Walk &walk) {
-  constexpr int64_t kLeast = 16;
-  if (walk.strides[walk.rank - 1] == 1 || walk.dims[walk.rank - 1] < kLeast)
+/// Extents from which tiles pay.
+inline constexpr int64_t kLeastTiled = 16;
+
+/// The dimension, but for the last one, whose elements lie behind each other in
+/// x, if there are enough; -1 where there is none or those of the last one do.
+inline int togetherDim(const Walk &walk) {
+  if (walk.strides[walk.rank - 1] == 1)
     return -1;
   for (int d = walk.rank - 2; d >= 0; --d)
-    if (walk.strides[d] == 1 && walk.dims[d] >= kLeast)
+    if (walk.strides[d] == 1 && walk.dims[d] >= kLeastTiled)
       return d;
   return -1;
+}
+/// The same, if tiles of it and of the last one pay; -1 else.
+inline int tiledDim(const Walk &walk) {
+  return walk.dims[walk.rank - 1] < kLeastTiled ? -1 : togetherDim(walk);
 }
 
 /// The largest power of two, up to `most`, that divides both addresses and each

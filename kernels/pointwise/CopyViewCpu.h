@@ -5,194 +5,232 @@
 //
 //===----------------------------------------------------------------------===//
 // Rows that lie together are copied as such. Where another dimension of the
-// view lies together, tiles of whole cache lines are turned in registers: log2
-// of a vector's length rounds of interleaving halves (Stone, "Parallel
-// Processing with the Perfect Shuffle", 1971). Element types do not matter,
-// their size does.
+// view lies together, squares of whole cache lines are turned (TileCpu.h), or,
+// where one of both is short, elements go one by one along the other.
+// Large results go past the caches. Then x is read in its own order, which a
+// processor foresees, and lines of y are written wherever they lie, since
+// nobody waits for them. Smaller results stay in the caches, where a written
+// line is fetched first: those of few rows of y at a time.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_POINTWISE_COPYVIEWCPU_H
 #define AICF_KERNELS_POINTWISE_COPYVIEWCPU_H
 
 #include "kernels/cpu/KernelDecls.h"
-#include "kernels/cpu/Parallel.h"
 #include "kernels/pointwise/CopyView.h"
+#include "kernels/pointwise/TileCpu.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 namespace aicf::cpu {
 
-/// A square of elements, whose rows are cache lines.
-template <typename T> struct alignas(64) Tile {
-  static constexpr size_t kSide = 64 / sizeof(T);
-  static constexpr size_t kVector = 16 / sizeof(T); ///< elements
-  using Vector [[gnu::vector_size(16)]] = T;
-  Vector at[kSide][4];
+/// A copy of a view: its loops are those of x, in the order of the dense y.
+template <typename T> struct ViewCopy {
+  const T *x;
+  T *y;
+  Walk walk;
+  int64_t yStrides[kMaxRank];
+  int64_t elements = 1;
+  int numThreads;
 
-  template <bool IsHigh, size_t... I>
-  static Vector interleaved(Vector a, Vector b, std::index_sequence<I...>) {
-    constexpr size_t first = IsHigh ? kVector / 2 : 0;
-    return __builtin_shufflevector(
-        a, b, int(first + I / 2 + (I % 2 ? kVector : 0))...);
+  ViewCopy(const TensorView &from, const TensorView &to, int numThreads)
+      : x(from.strided<T>()), y(static_cast<T *>(to.start())), walk(from.desc),
+        numThreads(numThreads) {
+    for (int d = walk.rank - 1; d >= 0; elements *= walk.dims[d--])
+      yStrides[d] = elements;
   }
-  /// Rows of `from` become columns.
-  void transpose(const Tile &from) {
-    using Each = std::make_index_sequence<kVector>;
-    for (size_t i = 0; i < 4; ++i)
-      for (size_t j = 0; j < 4; ++j) {
-        Vector rows[kVector], before[kVector];
-        for (size_t k = 0; k < kVector; ++k)
-          rows[k] = from.at[i * kVector + k][j];
-        for (size_t round = 1; round < kVector; round *= 2) {
-          std::copy(rows, rows + kVector, before);
-          for (size_t k = 0; k < kVector / 2; ++k) {
-            Vector low = before[k], high = before[k + kVector / 2];
-            rows[2 * k] = interleaved<false>(low, high, Each());
-            rows[2 * k + 1] = interleaved<true>(low, high, Each());
-          }
-        }
-        for (size_t k = 0; k < kVector; ++k)
-          at[j * kVector + k][i] = rows[k];
-      }
+
+  /// Whether lines of y may go past the caches, if `bytes` bytes of it lie
+  /// together.
+  bool streams(int64_t bytes) const {
+    return elements * int64_t(sizeof(T)) >= kStreamedBytes &&
+           bytes % kLineBytes == 0 &&
+           reinterpret_cast<uintptr_t>(y) % kLineBytes == 0;
   }
+  /// The loops but the last one and that over `along`, or -1: where a turn of
+  /// them starts in x and in y. In the order of x if `followsX`.
+  Walks<2> outerLoops(int along, bool followsX) const {
+    int order[kMaxRank], rank = 0;
+    for (int d = 0; d + 1 < walk.rank; ++d)
+      if (d != along)
+        order[rank++] = d;
+    // By insertion, which needs no memory.
+    for (int d = 1; followsX && d < rank; ++d)
+      for (int e = d;
+           e > 0 && walk.strides[order[e - 1]] < walk.strides[order[e]]; --e)
+        std::swap(order[e - 1], order[e]);
+    Walks<2> loops;
+    loops.rank = std::max(rank, 1);
+    loops.dims[0] = 1;
+    for (int d = 0; d < rank; ++d) {
+      loops.dims[d] = walk.dims[order[d]];
+      loops.strides[0][d] = walk.strides[order[d]];
+      loops.strides[1][d] = yStrides[order[d]];
+    }
+    return loops;
+  }
+
+  void copyTiles(int along) const;
+  void copyAlong(int along) const;
+  void copyRows() const;
 };
 
-/// Writes a line past the caches. `to` is a multiple of 64.
-inline void streamLine(void *to, const void *from) {
-#ifdef __SSE2__
-  for (int i = 0; i < 4; ++i)
-    _mm_stream_si128(static_cast<__m128i *>(to) + i,
-                     static_cast<const __m128i *>(from)[i]);
-#else
-  std::memcpy(to, from, 64);
-#endif
-}
-
-/// Behind the last of them: no later store may be seen before such lines are.
-inline void endStreaming() {
-#ifdef __SSE2__
-  _mm_sfence();
-#endif
-}
-
-/// y[a][d] = x[d][a] for a below `across` and d below `down`, at most a tile.
+/// y[a][d] = x[d][a] for a below `across` and d below `down`, at most a square.
 /// Rows of x are `xPitch` elements apart, those of y `yPitch`. Each line is
 /// read and written at once: where pitches are powers of two, a cache holds few
-/// lines of a column. As many rows from `next` on will be read soon: no
-/// processor foresees the lines of a column.
-template <typename T>
+/// lines of a column.
+template <InstructionSet set, typename T>
 void transposeTile(const T *x, int64_t xPitch, T *y, int64_t yPitch,
-                   int64_t across, int64_t down, const T *next, bool streams) {
-  Tile<T> read, written;
-  constexpr auto side = int64_t(Tile<T>::kSide);
+                   int64_t across, int64_t down, bool streams) {
+  using Turned = Square<T, vectorBytes(set)>;
+  constexpr int64_t side = Turned::kSide;
+  alignas(64) T written[side * side];
   if (across == side && down == side) {
-    for (int64_t d = 0; d < side; ++d) {
-      __builtin_prefetch(next + d * xPitch);
-      std::memcpy(read.at[d], x + d * xPitch, 64);
+    if constexpr (vectorBytes(set) == kLineBytes) {
+      Turned::transpose(x, xPitch, written);
+    } else { // which reads a line several times
+      alignas(64) T read[side * side];
+      for (int64_t d = 0; d < side; ++d)
+        std::memcpy(read + d * side, x + d * xPitch, kLineBytes);
+      Turned::transpose(read, side, written);
     }
-    written.transpose(read);
     for (int64_t a = 0; a < side; ++a)
       if (streams)
-        streamLine(y + a * yPitch, written.at[a]);
+        LineStream<set>::write(y + a * yPitch, written + a * side);
       else
-        std::memcpy(y + a * yPitch, written.at[a], 64);
+        std::memcpy(y + a * yPitch, written + a * side, kLineBytes);
     return;
   }
-  for (int64_t d = 0; d < down; ++d)
-    std::memcpy(read.at[d], x + d * xPitch, size_t(across) * sizeof(T));
-  written.transpose(read);
+  // The edges: squares of 16 bytes, and what is left of them.
+  using Small = Square<T, 16>;
+  constexpr int64_t part = Small::kPart;
+  const int64_t partsAcross = across / part * part,
+                partsDown = down / part * part;
+  for (int64_t a = 0; a < partsAcross; a += part)
+    for (int64_t d = 0; d < partsDown; d += part)
+      Small::transposePart(x + d * xPitch + a, xPitch, y + a * yPitch + d,
+                           yPitch);
   for (int64_t a = 0; a < across; ++a)
-    std::memcpy(y + a * yPitch, written.at[a], size_t(down) * sizeof(T));
+    for (int64_t d = a < partsAcross ? partsDown : 0; d < down; ++d)
+      y[a * yPitch + d] = x[d * xPitch + a];
 }
-
-/// Larger copies go past the caches, where they would leave nothing.
-inline constexpr int64_t kStreamedBytes = 32 << 20;
 
 /// `along` is tiledDim().
-template <typename T>
-void copyTiles(const T *x, T *y, const Walk &walk, int along, int numThreads) {
-  constexpr auto side = int64_t(Tile<T>::kSide);
-  // A block is a few lines wide, and long enough to ask for tiles early.
-  constexpr int64_t kAcross = 4 * side, kDown = 16 * side;
-  int last = walk.rank - 1;
-  int64_t across = walk.dims[along], down = walk.dims[last],
-          xPitch = walk.strides[last], yPitch = 1, elements = down;
-  // The other dimensions as those of x, and where they lie in the dense y.
-  Walk outer = walk, outerOfY = walk;
-  for (int d = last - 1; d >= 0; elements *= walk.dims[d--]) {
-    outerOfY.strides[d] = elements;
-    if (d == along)
-      yPitch = elements;
-  }
-  outer.dims[along] = outerOfY.dims[along] = 1;
-  outer.dims[last] = outerOfY.dims[last] = 1;
-  int64_t blocksAcross = (across + kAcross - 1) / kAcross,
-          blocksDown = (down + kDown - 1) / kDown;
-  int64_t numBlocks = elements / (across * down) * blocksAcross * blocksDown;
-  bool streams = elements * int64_t(sizeof(T)) >= kStreamedBytes &&
-                 down % side == 0 && reinterpret_cast<uintptr_t>(y) % 64 == 0;
-  parallelFor(
-      numBlocks, 1, numThreads, elements, [&](int64_t begin, int64_t end) {
-        for (int64_t block = begin; block < end; ++block) {
-          int64_t rest = block / blocksAcross, at = rest / blocksDown;
-          int64_t firstAcross = block % blocksAcross * kAcross,
-                  firstDown = rest % blocksDown * kDown;
-          const T *from = x + outer.at(at);
-          T *to = y + outerOfY.at(at);
-          const int64_t lastAcross = std::min(firstAcross + kAcross, across),
-                        lastDown = std::min(firstDown + kDown, down);
-          for (int64_t a = firstAcross; a < lastAcross; a += side)
-            for (int64_t d = firstDown; d < lastDown; d += side) {
-              int64_t soon =
-                  std::max<int64_t>(std::min(d + 2 * side, down - side), 0);
-              transposeTile(from + d * xPitch + a, xPitch, to + a * yPitch + d,
-                            yPitch, std::min(side, across - a),
-                            std::min(side, down - d), from + soon * xPitch + a,
-                            streams);
-            }
-        }
-        if (streams)
-          endStreaming();
-      });
+template <typename T> void ViewCopy<T>::copyTiles(int along) const {
+  constexpr int64_t side = kLineBytes / sizeof(T);
+  const int last = walk.rank - 1;
+  const int64_t across = walk.dims[along], down = walk.dims[last],
+                xPitch = walk.strides[last], yPitch = yStrides[along];
+  const bool past = streams(down * int64_t(sizeof(T)));
+  // Blocks of y: see the head of this file.
+  const int64_t blockAcross = (past ? 8 : 2) * side,
+                blockDown = (past ? 8 : 16) * side;
+  const Walks<2> outer = outerLoops(along, past);
+  const int64_t blocksAcross = (across + blockAcross - 1) / blockAcross,
+                blocksDown = (down + blockDown - 1) / blockDown;
+  parallelFor(elements / (across * down) * blocksAcross * blocksDown, 1,
+              numThreads, elements, [&](int64_t begin, int64_t end, auto set) {
+                for (int64_t block = begin; block < end; ++block) {
+                  int64_t rest = block / blocksAcross, at[2];
+                  outer.at(rest / blocksDown, at);
+                  const int64_t firstAcross =
+                                    block % blocksAcross * blockAcross,
+                                firstDown = rest % blocksDown * blockDown;
+                  const T *from = x + at[0];
+                  T *to = y + at[1];
+                  const int64_t endAcross =
+                                    std::min(firstAcross + blockAcross, across),
+                                endDown = std::min(firstDown + blockDown, down);
+                  for (int64_t d = firstDown; d < endDown; d += side)
+                    for (int64_t a = firstAcross; a < endAcross; a += side)
+                      transposeTile<decltype(set)::value>(
+                          from + d * xPitch + a, xPitch, to + a * yPitch + d,
+                          yPitch, std::min(side, endAcross - a),
+                          std::min(side, endDown - d), past);
+                }
+                if (past)
+                  endStreaming();
+              });
 }
 
-/// A row of the walk at a time.
-template <typename T>
-void copyRows(const T *x, T *y, const Walk &walk, int numThreads) {
-  int64_t elements = 1;
-  for (int d = 0; d < walk.rank; ++d)
-    elements *= walk.dims[d];
-  const int64_t width = walk.dims[walk.rank - 1];
-  const int64_t stride = walk.strides[walk.rank - 1];
-  parallelFor(elements / width, width >= 16384 ? 1 : 16384 / width, numThreads,
+/// `along` is togetherDim(), and the last dimension is short.
+template <typename T> void ViewCopy<T>::copyAlong(int along) const {
+  // Elements of a row of x whose places in y stay in the first cache.
+  constexpr int64_t kLength = 512;
+  const int last = walk.rank - 1;
+  const int64_t length = walk.dims[along], down = walk.dims[last],
+                xPitch = walk.strides[last], yPitch = yStrides[along],
+                blocks = (length + kLength - 1) / kLength;
+  const Walks<2> outer = outerLoops(along, false);
+  const int64_t blockSize =
+      std::max<int64_t>(16384 / (std::min(length, kLength) * down), 1);
+  parallelFor(elements / (length * down) * blocks, blockSize, numThreads,
               elements, [&](int64_t begin, int64_t end) {
-                for (int64_t row = begin; row < end; ++row) {
-                  const T *from = x + walk.at(row * width);
-                  T *to = y + row * width;
-                  if (stride == 1)
-                    std::memcpy(to, from, size_t(width) * sizeof(T));
-                  else
-                    for (int64_t i = 0; i < width; ++i)
-                      to[i] = from[i * stride];
+                for (int64_t block = begin; block < end; ++block) {
+                  int64_t at[2], first = block % blocks * kLength,
+                                 n = std::min(length - first, kLength);
+                  outer.at(block / blocks, at);
+                  for (int64_t d = 0; d < down; ++d) {
+                    const T *from = x + at[0] + d * xPitch + first;
+                    T *to = y + at[1] + first * yPitch + d;
+                    for (int64_t i = 0; i < n; ++i)
+                      to[i * yPitch] = from[i];
+                  }
                 }
+              });
+}
+
+/// `n` elements, which are `stride` apart in x. Vectors copy short rows sooner
+/// than a call does.
+template <InstructionSet set, typename T>
+void copyRow(const T *x, int64_t stride, T *y, int64_t n, bool streams) {
+  constexpr int64_t line = kLineBytes / sizeof(T), kShort = 16 * line;
+  if (streams)
+    for (int64_t i = 0; i < n; i += line)
+      LineStream<set>::write(y + i, x + i);
+  else if (stride != 1)
+    for (int64_t i = 0; i < n; ++i)
+      y[i] = x[i * stride];
+  else if (n % line == 0 && n <= kShort)
+    for (int64_t i = 0; i < n; i += line)
+      std::memcpy(y + i, x + i, kLineBytes);
+  else
+    std::memcpy(y, x, size_t(n) * sizeof(T));
+}
+
+template <typename T> void ViewCopy<T>::copyRows() const {
+  const int64_t width = walk.dims[walk.rank - 1],
+                stride = walk.strides[walk.rank - 1];
+  const bool past = stride == 1 && streams(width * int64_t(sizeof(T)));
+  const Walks<2> outer = outerLoops(-1, past);
+  const int64_t inner = outer.dims[outer.rank - 1];
+  parallelFor(elements / width, width >= 16384 ? 1 : 16384 / width, numThreads,
+              elements, [&](int64_t begin, int64_t end, auto set) {
+                for (int64_t row = begin, at[2]; row < end;) {
+                  outer.at(row, at);
+                  const int64_t n = std::min(end - row, inner - row % inner);
+                  for (int64_t i = 0; i < n; ++i)
+                    copyRow<decltype(set)::value>(
+                        x + at[0] + i * outer.step(0), stride,
+                        y + at[1] + i * outer.step(1), width, past);
+                  row += n;
+                }
+                if (past)
+                  endStreaming();
               });
 }
 
 /// T is any type of the elements' size.
 template <typename T>
 void copyView(const TensorView &from, const TensorView &to, int numThreads) {
-  const Walk walk(from.desc);
-  const T *x = from.strided<T>();
-  T *y = static_cast<T *>(to.start());
-  if (int along = tiledDim(walk); along >= 0)
-    copyTiles(x, y, walk, along, numThreads);
+  const ViewCopy<T> copy(from, to, numThreads);
+  if (int along = tiledDim(copy.walk); along >= 0)
+    copy.copyTiles(along);
+  else if (int along = togetherDim(copy.walk); along >= 0)
+    copy.copyAlong(along);
   else
-    copyRows(x, y, walk, numThreads);
+    copy.copyRows();
 }
 
 } // namespace aicf::cpu

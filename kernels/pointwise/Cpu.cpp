@@ -94,9 +94,15 @@ template <typename Args> void copy(Args call) {
   const char *from = call.x().template dense<char>();
   char *to = call.y().template dense<char>();
   int64_t bytes = static_cast<int64_t>(call.x().desc.spanBytes());
+  const bool isStreamed = goesPastCaches(call.y(), call.x());
   parallelFor(bytes, 65536, call->numThreads, bytes / 4,
               [&](int64_t begin, int64_t end) {
-                std::memcpy(to + begin, from + begin, size_t(end - begin));
+                if (!isStreamed) {
+                  std::memcpy(to + begin, from + begin, size_t(end - begin));
+                  return;
+                }
+                streamBytes(to + begin, from + begin, end - begin);
+                endStreaming();
               });
 }
 
@@ -127,8 +133,20 @@ template <typename Args, typename From, typename To> void cast(Args call) {
     return paddedCast<From, To>(call.x(), call.y());
   const From *x = call.x().template dense<From>();
   To *y = call.y().template dense<To>();
-  parallelElements(call.x().elements(), call->numThreads,
-                   [=](int64_t i) { y[i] = convert<To>(x[i]); });
+  auto make = [=](int64_t at, int64_t count, To *to) {
+    const From *from = x + at;
+    AICF_INDEPENDENT_LOOP
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = convert<To>(from[i]);
+  };
+  const bool isStreamed = goesPastCaches(call.y(), call.x());
+  parallelFor(call.x().elements(), 16384, call->numThreads,
+              call.x().elements(), [=](int64_t begin, int64_t end) {
+                if (isStreamed)
+                  makeStreamed(y, begin, end, make);
+                else
+                  make(begin, end - begin, y + begin);
+              });
 }
 
 } // namespace

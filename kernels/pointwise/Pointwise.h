@@ -12,6 +12,7 @@
 
 #include "kernels/cpu/KernelDecls.h"
 #include "kernels/cpu/Parallel.h"
+#include "kernels/cpu/Stream.h"
 #include "kernels/pointwise/Functors.h"
 #include "lib/Base/Walk.h"
 
@@ -63,10 +64,16 @@ void pointwise(PointwiseArgs<F> call, std::index_sequence<N...>) {
   auto *y = call.output().template dense<ResultOf<F, T>>();
   const auto attrs = call.attrs();
   const int64_t elements = call.output().elements();
+  auto make = [&](int64_t at, int64_t count, ResultOf<F, T> *to) {
+    compute<F, T, N...>(attrs, {std::get<N>(x) + at...}, to, count);
+  };
+  const bool isStreamed = goesPastCaches(call.output(), *inputs[N]...);
   parallelFor(elements, 16384, call->numThreads, elements,
               [&](int64_t begin, int64_t end) {
-                compute<F, T, N...>(attrs, {std::get<N>(x) + begin...},
-                                    y + begin, end - begin);
+                if (isStreamed)
+                  makeStreamed(y, begin, end, make);
+                else
+                  make(begin, end - begin, y + begin);
               });
 }
 template <typename F, typename T> void pointwise(PointwiseArgs<F> call) {

@@ -84,16 +84,89 @@ void expectExactCopy(const TensorDesc &view, int64_t first,
 TEST(Kernels, CopiesOfViewsAreExact) {
   std::mt19937 random(5);
   for (DType dtype : {DType::I1, DType::F16, DType::F32, DType::F64})
-    for (const std::vector<int64_t> &shape :
-         {std::vector<int64_t>{64, 128}, {130, 67}, {3, 80, 32}, {2, 16, 5, 48},
-          {17, 3, 16, 2, 33}, {70, 3, 40}, {16, 31, 16}, {5, 7}, {96, 1, 200}})
+    for (const std::vector<int64_t> &shape : {std::vector<int64_t>{64, 128},
+                                              {130, 67},
+                                              {3, 80, 32},
+                                              {2, 16, 5, 48},
+                                              {17, 3, 16, 2, 33},
+                                              {70, 3, 40},
+                                              {16, 31, 16},
+                                              {5, 7},
+                                              {96, 1, 200}})
       for (int64_t gap : {0, 1, 16})
         for (int64_t first : {0, 0, 3})
           expectExactCopy(permuted(dtype, shape, gap, random), first, random);
-  // Past the caches.
-  expectExactCopy(TensorDesc::strided(DType::F32, std::vector<int64_t>{1024, 8192},
-                                      std::vector<int64_t>{1, 1024}),
-                  0, random);
+}
+
+/// x[order[0]], x[order[1]], ...
+TensorDesc transposed(DType dtype, const std::vector<int64_t> &shape,
+                      const std::vector<size_t> &order) {
+  std::vector<int64_t> strides(shape.size(), 1), dims, ofDims;
+  for (size_t d = shape.size() - 1; d-- > 0;)
+    strides[d] = strides[d + 1] * shape[d + 1];
+  for (size_t from : order) {
+    dims.push_back(shape[from]);
+    ofDims.push_back(strides[from]);
+  }
+  return TensorDesc::strided(dtype, dims, ofDims);
+}
+
+/// A matrix; rows of heads of attention; their columns, by several outer loops
+/// in another order; edges beside whole tiles; channels that come last.
+TEST(Kernels, LargeCopiesOfViewsAreExact) {
+  std::mt19937 random(6);
+  auto expectExact = [&](DType dtype, std::vector<int64_t> shape,
+                         std::vector<size_t> order, int64_t first = 0) {
+    expectExactCopy(transposed(dtype, shape, order), first, random);
+  };
+  expectExact(DType::F32, {8192, 1024}, {1, 0});
+  expectExact(DType::F32, {64, 16, 96, 64}, {0, 2, 1, 3});
+  expectExact(DType::F16, {4, 1024, 40, 64}, {0, 2, 3, 1});
+  expectExact(DType::F32, {3, 384, 5, 1001}, {2, 0, 3, 1});
+  expectExact(DType::F64, {4, 1040, 1000}, {0, 2, 1}, 3);
+  expectExact(DType::I1, {4, 3, 1000, 2000}, {0, 2, 3, 1});
+  expectExact(DType::F32, {6, 1000, 1000}, {0, 2, 1});
+}
+
+/// Results that are large enough to go past the caches have the bits of those
+/// that are computed a part at a time.
+TEST(Kernels, LargeResultsHaveTheBitsOfTheirParts) {
+  constexpr int64_t kElements = (10 << 20) + 188, kParts = 22;
+  static_assert(kElements % kParts == 0);
+  auto device = makeDevice(2);
+  std::mt19937 random(7);
+  Case whole;
+  whole.ins.push_back(
+      makeOperand(TensorDesc(DType::F32, {kElements}), random, false));
+  for (auto [kind, to] : {std::pair(OpKind::Exp, DType::F32),
+                          {OpKind::Copy, DType::F32},
+                          {OpKind::Cast, DType::F64},
+                          {OpKind::Cast, DType::F16}}) {
+    whole.outs.assign(1, Operand{});
+    whole.outs[0].bytes.resize(size_t(kElements) * sizeOf(to));
+    whole.outs[0].reference.desc = TensorDesc(to, {kElements});
+    OnDevice memory(*device, whole);
+    ASSERT_TRUE(memory.run(kind).ok()) << nameOf(kind);
+    memory.fetch();
+    const TensorView x = memory.ins[0];
+    const TensorView y(
+        memory.upload(std::vector<uint8_t>(whole.outs[0].bytes.size())),
+        whole.outs[0].reference.desc);
+    for (int64_t part = 0; part < kParts; ++part) {
+      auto partOf = [&](const TensorView &view) {
+        const int64_t first = kElements / kParts * part;
+        return TensorView(static_cast<char *>(view.start()) +
+                              first * int64_t(sizeOf(view.desc.dtype)),
+                          TensorDesc(view.desc.dtype, {kElements / kParts}));
+      };
+      memory.ins[0] = partOf(x);
+      memory.outs[0] = partOf(y);
+      Status status = memory.run(kind);
+      ASSERT_TRUE(status.ok()) << nameOf(kind) << ": " << status.toString();
+    }
+    EXPECT_TRUE(memory.download(y) == whole.outs[0].bytes)
+        << nameOf(kind) << " to " << nameOf(to);
+  }
 }
 
 /// The slope of the tanh is infinite where tanh' is 0. Without tanh infinity

@@ -16,9 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace aicf::cpu {
 namespace {
@@ -65,15 +63,11 @@ void sumRows(const T *x, int64_t begin, int64_t end, int64_t size,
 }
 
 /// y[o,k] = sum over i of x[o,i,k], divided by `divisor`. Blocks are wide, so
-/// that a processor fetches runs ahead. Few of them share their parts. Before
-/// elements [at, at + width) of some rows of x are added, compute(at, rows,
-/// width) writes them, where it is not null.
-template <typename T, typename Compute = std::nullptr_t>
+/// that a processor fetches runs ahead. Few of them share their parts.
+template <typename T>
 void sumColumns(const T *x, const families::SumExtents &e, double divisor,
-                int numThreads, T *y, Compute compute = nullptr) {
-  constexpr bool isComputed = !std::is_null_pointer_v<Compute>;
+                int numThreads, T *y) {
   constexpr int64_t kFewBlocks = 16;
-  constexpr int64_t kRows = 8; // which stay in the first cache
   auto blocksOf = [&](int64_t columns) {
     return (e.inner + columns - 1) / columns;
   };
@@ -84,29 +78,23 @@ void sumColumns(const T *x, const families::SumExtents &e, double divisor,
   if (shareParts)
     columns = kMostColumns;
   const int64_t blocks = blocksOf(columns);
-  parallelFor(
-      e.outer * blocks, 1, shareParts ? 1 : numThreads,
-      e.outer * e.size * e.inner, [&](int64_t block, int64_t) {
-        const int64_t o = block / blocks, first = block % blocks * columns;
-        const int64_t width = std::min(e.inner - first, columns);
-        double sums[kMostColumns];
-        sumOfParts<kMostColumnParts, kMostColumns>(
-            e.size, parts, width, shareParts ? numThreads : 1,
-            [&](int64_t begin, int64_t end, double *to) {
-              std::fill_n(to, width, 0.0);
-              const int64_t some = isComputed ? kRows : end - begin;
-              for (; begin < end; begin += some) {
-                const int64_t at = (o * e.size + begin) * e.inner + first,
-                              rows = std::min(end - begin, some);
-                if constexpr (isComputed)
-                  compute(at, rows, width);
-                addColumns(x + at, e.inner, rows, width, to);
-              }
-            },
-            sums);
-        for (int64_t j = 0; j < width; ++j)
-          y[o * e.inner + first + j] = T(sums[j] / divisor);
-      });
+  parallelFor(e.outer * blocks, 1, shareParts ? 1 : numThreads,
+              e.outer * e.size * e.inner, [&](int64_t block, int64_t) {
+                const int64_t o = block / blocks,
+                              first = block % blocks * columns;
+                const int64_t width = std::min(e.inner - first, columns);
+                double sums[kMostColumns];
+                sumOfParts<kMostColumnParts, kMostColumns>(
+                    e.size, parts, width, shareParts ? numThreads : 1,
+                    [&](int64_t begin, int64_t end, double *to) {
+                      std::fill_n(to, width, 0.0);
+                      addColumns(x + (o * e.size + begin) * e.inner + first,
+                                 e.inner, end - begin, width, to);
+                    },
+                    sums);
+                for (int64_t j = 0; j < width; ++j)
+                  y[o * e.inner + first + j] = T(sums[j] / divisor);
+              });
 }
 
 template <typename T, typename Args>
@@ -129,31 +117,6 @@ template <typename T> void reduceSum(ReduceSumArgs call) {
 }
 template <typename T> void reduceMean(ReduceMeanArgs call) {
   sumAndDivide<T>(call, double(call.x().elements() / call.y().elements()));
-}
-
-/// What is masked is added while it is in the cache, in the order of
-/// reduce_sum.
-template <typename T> void reluBwdReduce(ReluBwdReduceArgs call) {
-  const ReluBwdArgs bwd = call.bwd();
-  const T *dy = bwd.dy().template strided<T>();
-  const T *saved = bwd.saved().template strided<T>();
-  T *dx = bwd.dx().template dense<T>();
-  const Walk dyRows = rowsOf(bwd.dy().desc),
-             savedRows = rowsOf(bwd.saved().desc);
-  const ReduceSumArgs sum = call.sum();
-  const families::SumExtents e(bwd.dx().desc, sum.y().desc, sum.attrs().axis);
-  sumColumns(dx, e, 1, call->numThreads, sum.y().template dense<T>(),
-             [&](int64_t at, int64_t rows, int64_t width) {
-               for (; rows > 0; --rows, at += e.inner) {
-                 const int64_t row = at / e.inner, first = at % e.inner;
-                 const T *from = dy + dyRows.at(row) + first;
-                 const T *mask = saved + savedRows.at(row) + first;
-                 T *to = dx + at;
-                 AICF_INDEPENDENT_LOOP
-                 for (int64_t i = 0; i < width; ++i)
-                   to[i] = mask[i] > 0 ? from[i] : T(0);
-               }
-             });
 }
 
 /// Elements [begin, end) of each of `count` sums, whose first elements lie

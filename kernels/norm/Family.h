@@ -100,14 +100,14 @@ uint64_t sumWorkspace(const Reduction &c, int64_t perMultiprocessor) {
 }
 /// Blocks for each multiprocessor, whose chunks decide no bit of an extremum.
 /// The more chunks, the longer a second launch puts states of columns together.
-inline int64_t extremumBlocks(const TensorDesc &x, bool isOfRows) {
-  return isOfRows ? 8 : sizeOf(x.dtype) == 2 ? 2 : 4;
+inline int64_t extremumBlocks(const SumExtents &e, DType dtype) {
+  return e.inner == 1 ? 8 : sizeOf(dtype) == 2 ? 2 : 4;
 }
 /// A state is a value and its index.
 template <typename Reduction> uint64_t extremumWorkspace(const Reduction &c) {
   const SumExtents e(*c.x(), *c.y(), c.attrs().axis);
   return reductionWorkspace(c, c.x()->dtype == DType::F64 ? 16 : 8,
-                            extremumBlocks(*c.x(), e.inner == 1));
+                            extremumBlocks(e, c.x()->dtype));
 }
 /// True for sums of many elements that are rows, or columns of narrow rows.
 template <typename Sum> bool isLongOrNarrow(const Sum &c) {
@@ -118,8 +118,10 @@ template <typename Sum> bool isLongOrNarrow(const Sum &c) {
 
 /// Sums of columns of which a thread loads 16 bytes.
 template <typename Sum> bool areLargeColumns(const Sum &c) {
-  return c.x()->elements() >= kLargeColumns &&
-         ReductionPlan(*c.x(), *c.y(), c.attrs().axis, 4).columns > 1;
+  const SumExtents e(*c.x(), *c.y(), c.attrs().axis);
+  const auto vector = int64_t(16 / sizeOf(c.x()->dtype));
+  return c.x()->elements() >= kLargeColumns && e.inner > 1 &&
+         e.inner % vector == 0;
 }
 
 /// Warps of a block of the gradients of layer norm, a row for each at a time.

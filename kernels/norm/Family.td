@@ -248,22 +248,24 @@ class Reductions<Primitive kind> : KernelFamily<"reductions", CUDA> {
   let variants = EveryFloat.each;
   let workspaceCap = "kReductionWorkspaceCap";
 }
-/// They add in another order than version 0.
-class LargeSums<Primitive kind, string kernelName> : Reductions<kind> {
-  let kernel = kernelName # "<$T, 8>";
-  let condition = "isLongOrNarrow(c)";
-  let workspace = "sumWorkspace(c, 8)";
+/// Each version adds in another order than the ones before: it has chunks for
+/// `perMultiprocessor` blocks of each multiprocessor.
+class LargeSums<Primitive kind, string kernelName, string of, int perMultiprocessor>
+    : Reductions<kind> {
+  let kernel = kernelName # "<$T, " # perMultiprocessor # ">";
+  let condition = of # "(c)";
+  let workspace = "sumWorkspace(c, " # perMultiprocessor # ")";
+}
+class LongOrNarrowSums<Primitive kind, string kernelName>
+    : LargeSums<kind, kernelName, "isLongOrNarrow", 8> {
   let version = 1;
   let preference = 0;
 }
-def LargeSumCuda : LargeSums<ReduceSumPrimitive, "sumOf">;
-def LargeMeanCuda : LargeSums<ReduceMeanPrimitive, "meanOf">;
-/// As many blocks as fit side by side, and not twice as many: fewer chunks, which are
-/// added in another order than before.
-class LargeColumnSums<Primitive kind, string kernelName> : Reductions<kind> {
-  let kernel = kernelName # "<$T, 4>";
-  let condition = "areLargeColumns(c)";
-  let workspace = "sumWorkspace(c, 4)";
+def LargeSumCuda : LongOrNarrowSums<ReduceSumPrimitive, "sumOf">;
+def LargeMeanCuda : LongOrNarrowSums<ReduceMeanPrimitive, "meanOf">;
+/// Fewer chunks than with version 1, which had twice as many blocks as fit side by side.
+class LargeColumnSums<Primitive kind, string kernelName>
+    : LargeSums<kind, kernelName, "areLargeColumns", 4> {
   let version = 2;
   let preference = -1;
 }
@@ -306,15 +308,6 @@ def ReluBwdReduce : BodyPattern<"relu_bwd_reduce", [
   let bindings = ["sum.x = bwd.dx"];
   let keeps = ["bwd.dx"];
   let ties = ["bwd.dx = bwd.dy", "bwd.dx = bwd.saved"];
-}
-def ReluBwdReduceCpu : KernelFamily<"norm", CPU> {
-  let patterns = [ReluBwdReduce];
-  let variants = EveryFloat.each;
-  let strided = [Strided<ReluBwdPrimitive, "dy", RowsAnywhere>,
-                 Strided<ReluBwdPrimitive, "saved", RowsAnywhere>];
-  // One column would be added as a row is.
-  let condition = "sumsRows(c) && c.sum().x()->width() > 1";
-  let kernel = "reluBwdReduce<$T>";
 }
 def ReluBwdReduceCuda : Sums {
   let patterns = [ReluBwdReduce];

@@ -314,7 +314,7 @@ LaunchPlan extremumOf(Args call, const DeviceLimits &limits) {
   p.index = call.index().template dense<int32_t>();
   const families::SumExtents e(call.x().desc, call.y().desc, call.attrs().axis);
   return reduce<Extremum<T, isMax>>(
-      call, limits, p, families::extremumBlocks(call.x().desc, e.inner == 1));
+      call, limits, p, families::extremumBlocks(e, call.x().desc.dtype));
 }
 
 } // namespace

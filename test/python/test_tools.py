@@ -169,7 +169,7 @@ def test_trace_statistics_and_slots(bench, plan):
         assert names[("thread_name", 2)] == "stream 0"
         slices = [e for e in events if e["ph"] == "X"]
         counters = [e for e in events if e["ph"] == "C"]
-        assert len(counters) == 3 * 17
+        assert len(counters) == 3 * 18
         assert max(e["args"]["bytes"] for e in counters) > 0
         assert len(slices) + len(names) + len(counters) == len(events)
         assert {e["args"].get("phase") for e in slices} >= {"forward", "backward", "update"}
@@ -178,12 +178,12 @@ def test_trace_statistics_and_slots(bench, plan):
                     "graph launches"]
         assert len(launches) == (3 if executor == "graph" else 0)
         calls = [e for e in slices if e["tid"] == 2]
-        assert len(calls) == 3 * 17
+        assert len(calls) == 3 * 18
         assert sum(e["name"] == "adam_step" for e in calls) == 12
         for launch in launches:  # its calls lie inside, one after the other
             inside = [e for e in calls if launch["ts"] <= e["ts"] <
                       launch["ts"] + launch["dur"] + 1e-6]
-            assert len(inside) >= 17
+            assert len(inside) >= 18
         first = calls[0]["args"]
         assert first["entry"] == "train_step"
         assert first["ins"][:2] == ["x: 6x7xf32", "fc0.weight: 9x7xf32"]

@@ -820,6 +820,55 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
   ];
 }
 
+def RecomputePointwise : Pass<"aicf-rt-recompute-pointwise", "::mlir::func::FuncOp"> {
+  let summary = "compute a value in its readers where that moves less than reading it";
+  let description = [{
+    A result of an elementwise call is in memory because calls read it that cannot be one with
+    its maker: a sum over rows and a sum over columns of one value, for example. This pass puts the
+    primitives that make the result into all calls that read it, and drops the result. It does so
+    only under these conditions:
+
+    - The result is made by at most 8 elementwise primitives, without dropout. They may be some of
+      a larger call, whose other results stay.
+    - All readers take them: `--aicf-rt-fuse-pointwise` would merge each with a call of these
+      primitives. None of the calls names a kernel, and none is a product.
+    - Fewer bytes are read and written: the result is neither written nor read, and each reader
+      reads what the result is made of, unless it reads that anyway.
+    - Each reader moves more than 64 MiB, or 1 MiB on the CPU. Smaller tensors stay in a cache.
+    - What the result is made of takes no more memory than the result until the last reader, and
+      nothing updates it before.
+
+    A result that the entry returns, or that is a part of a join, stays. A remark says what is
+    computed again. The pass refuses only an unknown target.
+
+    ```mlir
+    %v, %rows = aicf_rt.call {
+      t0 = relu(%x)
+      t1 = reduce_sum(t0) {axis = 1 : i64}
+      yield t0, t1
+    } : (tensor<4096x8192xf32>) -> (tensor<4096x8192xf32>, tensor<4096xf32>)
+    %columns = aicf_rt.call reduce_sum(%v)
+        : (tensor<4096x8192xf32>) -> tensor<8192xf32>
+    // becomes
+    %rows = aicf_rt.call {
+      t0 = relu(%x)
+      t1 = reduce_sum(t0) {axis = 1 : i64}
+      yield t1
+    } : (tensor<4096x8192xf32>) -> tensor<4096xf32>
+    %columns = aicf_rt.call {
+      t0 = relu(%x)
+      t1 = reduce_sum(t0)
+      yield t1
+    } : (tensor<4096x8192xf32>) -> tensor<8192xf32>
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "aicf::DeviceKind",
+           "aicf::DeviceKind::CPU", "device that the plan is for",
+           "aicf::targetValues()">
+  ];
+}
+
 def BatchCalls : Pass<"aicf-rt-batch-calls", "::mlir::func::FuncOp"> {
   let summary = "merge the same call for many tensors into one";
   let description = [{

@@ -114,6 +114,9 @@ static void buildFusePhase(OpPassManager &pm,
     FusePointwiseOptions pointwise;
     pointwise.target = options.target;
     pm.addNestedPass<func::FuncOp>(createFusePointwise(pointwise));
+    RecomputePointwiseOptions again;
+    again.target = options.target;
+    pm.addNestedPass<func::FuncOp>(createRecomputePointwise(again));
     PlacePartsOptions parts;
     parts.target = options.target;
     pm.addNestedPass<func::FuncOp>(createPlaceParts(parts));

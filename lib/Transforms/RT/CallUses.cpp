@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace aicf;
@@ -171,6 +172,23 @@ bool aicf::rt::isReadOnlyBy(Value value, CallOp reader,
            return user == reader || (view && isSeen(view) &&
                                      isReadOnlyBy(view.getView(), reader, isSeen));
          });
+}
+
+std::optional<SmallVector<CallOp>>
+aicf::rt::onlyReadersOf(Value value, function_ref<bool(ViewOp)> isSeen) {
+  llvm::SmallSetVector<CallOp, 4> readers;
+  SmallVector<Operation *> users(value.getUsers());
+  while (!users.empty()) {
+    Operation *user = users.pop_back_val();
+    auto view = dyn_cast<ViewOp>(user);
+    if (view && isSeen(view))
+      users.append(view->user_begin(), view->user_end());
+    else if (auto call = dyn_cast<CallOp>(user))
+      readers.insert(call);
+    else
+      return std::nullopt;
+  }
+  return SmallVector<CallOp>(readers.takeVector());
 }
 
 int64_t aicf::rt::labelOf(Value value) {

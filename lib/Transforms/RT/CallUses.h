@@ -77,6 +77,11 @@ Operation *readerOutside(Value value, ArrayRef<CallOp> calls);
 /// takes, and nothing else does.
 bool isReadOnlyBy(Value value, CallOp reader, function_ref<bool(ViewOp)> isSeen);
 
+/// The calls that read `value`, as it is or through views that `isSeen` takes,
+/// each once; or nothing, if something else does.
+std::optional<SmallVector<CallOp>>
+onlyReadersOf(Value value, function_ref<bool(ViewOp)> isSeen);
+
 /// The label (vid) of an argument or of a primitive's result, or -1.
 int64_t labelOf(Value value);
 /// Returns the label of every value, in order.

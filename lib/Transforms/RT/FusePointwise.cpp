@@ -21,7 +21,7 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/EntryForm.h"
-#include "lib/Transforms/RT/FusionPlace.h"
+#include "lib/Transforms/RT/FusedCall.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/MergeCalls.h"
 #include "lib/Transforms/Remarks.h"
@@ -50,7 +50,9 @@ private:
   /// Why calls stay apart, by the first of both.
   using Obstacles = llvm::MapVector<Operation *, std::string>;
 
-  bool mayBePart(CallOp call) const;
+  bool mayBePart(CallOp call) const {
+    return rt::mayBePart(call, takesProducts);
+  }
   void fuseWithSummed(CallOp reader);
   void fuseWithMakers(CallOp reader);
   CallOp fuseWithMaker(CallOp reader, Obstacles &apart);
@@ -68,61 +70,12 @@ private:
 };
 } // namespace
 
-/// True for a view whose rows do not lie together in memory: the kernel of
-/// copies moves tiles of it.
-static bool wantsTiles(Value operand) {
-  TensorDesc desc = toTensorDesc(operand.getType());
-  return desc.layout == Layout::Strided && desc.width() != 1 &&
-         desc.stride(desc.rank - 1u) > 1;
-}
-
-/// A call that may be part of a graph. What is kept for the backward pass is a
-/// call of its own, as the plan says of it.
-bool PointwiseFusion::mayBePart(CallOp call) const {
-  return call.getKid().empty() && !call.isOnly(OpKind::CopySaved) &&
-         llvm::all_of(call.getCode().primitives,
-                      [&](const Primitive &primitive) {
-                        return mayBeInSomeGraph(primitive.kind) ||
-                               (takesProducts &&
-                                isProductOfGraph(primitive.kind));
-                      }) &&
-         !(call.isOnly(OpKind::Copy) && wantsTiles(call.getArgs()[0]));
-}
-
 void PointwiseFusion::remarkMissed(CallOp maker, CallOp reader,
                                    const std::string &why) {
   if (auto remark = remark::missed(
           reader.getLoc(), remarkOf("FusePointwise", func.getSymName())))
     remark << nameOfCall(reader) + " is not fused to " + nameOfCall(maker) +
                   ", whose result it reads: " + why;
-}
-
-/// True if sums are worth being a part of a call that others wait for. What is
-/// small stays in a cache, and a sum apart runs beside products on a stream.
-static bool areLarge(const MergedCall &merged, DeviceKind target) {
-  const uint64_t leastMiB = target == DeviceKind::CPU ? 1 : 64;
-  uint64_t bytes = 0;
-  for (Value value : llvm::concat<const Value>(merged.operands, merged.results))
-    bytes += bytesOf(value.getType());
-  return bytes > leastMiB << 20;
-}
-
-/// True if a product of 16 bits has a kernel that goes on with more of them,
-/// which a graph would round first.
-static bool roundsEarlier(CallOp maker) {
-  const PatternInfo *pattern = patternOf(*maker.getFacts().pattern);
-  return positionOfProduct(maker.getCode()) && pattern && !pattern->graph &&
-         sizeOf(toTensorDesc(maker.getArgs()[0].getType()).dtype) == 2;
-}
-
-/// True if the call has sums, none of them inside, and other results.
-static bool hasSumsAmongOthers(const MergedCall &merged) {
-  const PatternInfo *pattern = patternOf(*merged.body.getFacts().pattern);
-  const bool areInside = pattern->graph && pattern->graph->maxReductions > 0;
-  const Body &body = merged.body.getBody();
-  const auto numSums = llvm::count_if(
-      body.results, [&](uint32_t result) { return isSumOf(body, result); });
-  return !areInside && numSums > 0 && size_t(numSums) < body.results.size();
 }
 
 /// The call whose result `operand` is, or repeats.
@@ -132,54 +85,16 @@ static CallOp makerFor(Value operand) {
 
 /// The one call for both. Or null; why, goes to `whyNot`.
 CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader, std::string &whyNot) {
+  std::optional<FusedCall> both =
+      fusedCallOf(maker, reader, chooser, target, whyNot);
+  if (!both)
+    return {};
   CallOp parts[] = {maker, reader};
-  MergedCall merged = inGraphOrder(mergeCalls(parts, [&](Value value) {
-    return isReadOnlyBy(value, reader, [](ViewOp view) {
-      return axisOfRepeat(view.getView()).has_value();
-    });
-  }));
-  const bool hasProduct = positionOfProduct(merged.body.getBody()).has_value();
-  std::optional<PatternId> pattern = merged.body.getFacts().pattern;
-  if (!pattern || (hasProduct && !patternOf(*pattern)->graph)) {
-    whyNot = hasProduct ? "a product goes together with elementwise primitives "
-                          "alone, in the limits of a graph"
-                        : "one call would have too many primitives, operands "
-                          "or results, would repeat what is not reduced, or "
-                          "would read what it repeats in another way, too";
-    return {};
-  }
-  StatusOr<TypedBody> typed = typedBodyOf(merged);
-  if (!typed.ok()) {
-    whyNot = typed.status().message();
-    return {};
-  }
-  if (!keepsTypes(merged, *typed)) {
-    whyNot = hasProduct
-                 ? "the product would have the type of what it multiplies"
-                 : "what is repeated would be as long as what is reduced";
-    return {};
-  }
-  if (!chooser.choose(merged, *typed)) {
-    whyNot = "the target has no kernel for them in one call" +
-             chooser.passedOver(*typed);
-    return {};
-  }
-  if (hasSumsAmongOthers(merged) && !areLarge(merged, target)) {
-    whyNot = "sums of few bytes are faster apart from what others read";
-    return {};
-  }
-  if (hasProduct && roundsEarlier(maker)) {
-    whyNot = "the kernel of the first one rounds its product later";
-    return {};
-  }
-  CallOp at = placeFor(merged, maker, reader, whyNot);
-  if (!at)
-    return {};
   for (CallOp part : parts) {
     gone.insert(part);
     made.erase(part);
   }
-  CallOp fused = replaceParts(merged, parts, at);
+  CallOp fused = replaceParts(both->merged, parts, both->place);
   made.insert(fused);
   return fused;
 }

@@ -35,6 +35,17 @@ static bool areNear(CallOp maker, CallOp reader) {
   return true;
 }
 
+uint64_t aicf::rt::bytesKeptAlive(ValueRange operands, CallOp maker,
+                                  CallOp reader) {
+  uint64_t bytes = 0;
+  llvm::SmallDenseSet<Value> seen;
+  for (Value operand : operands)
+    if (seen.insert(baseOf(operand)).second &&
+        !isAliveAt(operand, reader, maker))
+      bytes += bytesOf(baseOf(operand).getType());
+  return bytes;
+}
+
 /// True if it takes more memory for long to compute what `maker` does at the
 /// place of `reader`: its operands stay alive until there, its results begin.
 /// The backward pass is far behind the forward pass, and which of both is kept
@@ -42,15 +53,10 @@ static bool areNear(CallOp maker, CallOp reader) {
 static bool keepsMoreAlive(CallOp maker, CallOp reader) {
   if (areNear(maker, reader))
     return false;
-  uint64_t longer = 0, shorter = 0;
-  llvm::SmallDenseSet<Value> seen;
-  for (Value operand : maker.getArgs())
-    if (seen.insert(baseOf(operand)).second &&
-        !isAliveAt(operand, reader, maker))
-      longer += bytesOf(baseOf(operand).getType());
+  uint64_t shorter = 0;
   for (Value result : maker.getResults())
     shorter += bytesOf(result.getType());
-  return longer > shorter;
+  return bytesKeptAlive(maker.getArgs(), maker, reader) > shorter;
 }
 
 /// True for sums of what `maker` gives. They are small, so that nothing is lost
@@ -76,10 +82,9 @@ static CallOp updaterOf(BlockArgument arg) {
   return {};
 }
 
-/// True if a call between both updates what `maker` reads. At the place of
-/// `reader` it would read the old value, of which a copy were needed.
-static bool readsWhatIsUpdatedBetween(CallOp maker, CallOp reader) {
-  return llvm::any_of(maker.getArgs(), [&](Value operand) {
+bool aicf::rt::readsWhatIsUpdatedBetween(ValueRange operands, CallOp maker,
+                                         CallOp reader) {
+  return llvm::any_of(operands, [&](Value operand) {
     auto arg = dyn_cast<BlockArgument>(baseOf(operand));
     CallOp updater = arg ? updaterOf(arg) : CallOp();
     return updater && maker->isBeforeInBlock(updater) &&
@@ -106,7 +111,7 @@ CallOp aicf::rt::placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
   CallOp parts[] = {maker, reader};
   if (!mayStandAt(merged, parts, reader))
     whyNot = "something between them reads a result of the first";
-  else if (readsWhatIsUpdatedBetween(maker, reader))
+  else if (readsWhatIsUpdatedBetween(maker.getArgs(), maker, reader))
     whyNot = "something between them updates what the first reads";
   else if (updatesFactor(merged, reader)) {
     whyNot = "the second one updates what the first one multiplies";

@@ -21,6 +21,16 @@ namespace aicf::rt {
 CallOp placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
                 std::string &whyNot);
 
+/// Bytes of the tensors that `operands` of `maker` lie in, if nobody but
+/// `maker` reads them at the place of `reader` or behind it.
+uint64_t bytesKeptAlive(ValueRange operands, CallOp maker, CallOp reader);
+
+/// True if a call between both updates one of `operands`, which `maker` reads.
+/// At the place of `reader` it would read the old value, of which a copy were
+/// needed.
+bool readsWhatIsUpdatedBetween(ValueRange operands, CallOp maker,
+                               CallOp reader);
+
 } // namespace aicf::rt
 
 #endif // AICF_LIB_TRANSFORMS_RT_FUSIONPLACE_H

@@ -1,0 +1,250 @@
+//===- RecomputePointwise.cpp - values that are computed again ------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// A result of an elementwise call goes to memory because calls read it that
+// could not become one with its maker. For each such result, the primitives
+// that make it are put into its readers, too, if all of them can take those,
+// and if less is read and written then. So the result goes. Runs behind the
+// fusion, which shares values where it can, and computes nothing twice.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Dialect/Entry.h"
+#include "lib/Ops/Graphs.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/FusedCall.h"
+#include "lib/Transforms/RT/FusionPlace.h"
+#include "lib/Transforms/RT/KernelChoice.h"
+#include "lib/Transforms/RT/MergeCalls.h"
+#include "lib/Transforms/Remarks.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_RECOMPUTEPOINTWISE
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::rt;
+
+namespace {
+class PointwiseRecomputation {
+public:
+  PointwiseRecomputation(func::FuncOp func, DeviceKind target)
+      : func(func), target(target), chooser(func, target) {}
+
+  void run();
+
+private:
+  CallOp recomputeAny(CallOp maker);
+  std::optional<CallOp> recompute(CallOp maker, Value value);
+  std::optional<MergedCall> without(CallOp maker, Value value) const;
+  bool putInto(const MergedCall &again, Value value, ArrayRef<CallOp> readers);
+
+  func::FuncOp func;
+  const DeviceKind target;
+  KernelChooser chooser;
+  int64_t numRecomputed = 0;
+};
+} // namespace
+
+/// The primitives of `maker` that make its result `value`, as a call of their
+/// own.
+static MergedCall onlyFor(CallOp maker, Value value) {
+  return inGraphOrder(
+      mergeCalls(maker, [&](Value result) { return result != value; }));
+}
+
+/// True for few elementwise primitives that cost less than memory does. Numbers
+/// of a generator cost more.
+static bool areCheap(const MergedCall &call) {
+  constexpr size_t kMostPrimitives = 8;
+  ArrayRef<Primitive> primitives = call.body.getBody().primitives;
+  return primitives.size() <= kMostPrimitives &&
+         llvm::all_of(primitives, [](const Primitive &primitive) {
+           return mayBeInGraph(primitive.kind) && !knowsNumbers(primitive.kind);
+         });
+}
+
+static int64_t bytesSeen(Value value) {
+  return int64_t(toTensorDesc(value.getType()).spanBytes());
+}
+
+/// Bytes of the tensors that `call` reads and that `reader` does not.
+static int64_t newBytes(const MergedCall &call, CallOp reader) {
+  int64_t bytes = 0;
+  for (Value operand : call.operands)
+    if (!llvm::is_contained(reader.getArgs(), operand))
+      bytes += bytesSeen(operand);
+  return bytes;
+}
+
+/// What a product's kernel goes on with stays as it is: it reads in its own
+/// way.
+static bool mayTakeMore(CallOp call) {
+  return mayBePart(call, /*takesProducts=*/false);
+}
+
+/// `maker` without its result `value`, or nothing if no kernel takes the rest.
+/// A call of which nothing is left is without results.
+std::optional<MergedCall> PointwiseRecomputation::without(CallOp maker,
+                                                          Value value) const {
+  if (maker.getNumResults() == 1)
+    return MergedCall();
+  MergedCall rest = inGraphOrder(
+      mergeCalls(maker, [&](Value result) { return result == value; }));
+  StatusOr<TypedBody> typed = typedBodyOf(rest);
+  if (!typed.ok() || !keepsTypes(rest, *typed) || !chooser.choose(rest, *typed))
+    return std::nullopt;
+  return rest;
+}
+
+/// True if it takes more memory to make `value` at the last of its readers:
+/// what it is made of stays alive until there.
+static bool keepsMoreAlive(const MergedCall &again, CallOp maker, Value value,
+                           ArrayRef<CallOp> readers) {
+  CallOp last = *llvm::max_element(
+      readers, [](CallOp a, CallOp b) { return a->isBeforeInBlock(b); });
+  return bytesKeptAlive(again.operands, maker, last) > bytesOf(value.getType());
+}
+
+/// Puts `again`, which makes `value`, into all readers. Or does nothing and
+/// returns false, if one of them does not take it.
+bool PointwiseRecomputation::putInto(const MergedCall &again, Value value,
+                                     ArrayRef<CallOp> readers) {
+  // Views that repeat the value, and that several readers have, come to each.
+  SmallVector<std::pair<CallOp, CallOp>> copies;
+  SmallVector<std::pair<OpOperand *, Value>> before;
+  SmallVector<Operation *> views;
+  for (CallOp reader : readers) {
+    OpBuilder builder(reader);
+    auto copy = CallOp::create(builder, builder.getFusedLoc(again.locations),
+                               value.getType(), again.operands,
+                               again.body.getBody(), again.vids);
+    copies.push_back({copy, reader});
+    for (OpOperand &operand : reader->getOpOperands()) {
+      Value read = operand.get();
+      if (baseOf(read) != value)
+        continue;
+      before.push_back({&operand, read});
+      Value own = copy.getResult(0);
+      if (ViewOp view = viewOf(read)) {
+        IRMapping mapping;
+        mapping.map(value, own);
+        views.push_back(builder.clone(*view, mapping));
+        own = views.back()->getResult(0);
+      }
+      operand.set(own);
+    }
+  }
+  auto both = [&](CallOp copy, CallOp reader) {
+    std::string whyNot;
+    return fusedCallOf(copy, reader, chooser, target, whyNot);
+  };
+  if (!llvm::all_of(copies, [&](const auto &pair) {
+        std::optional<FusedCall> one = both(pair.first, pair.second);
+        return one && areLarge(one->merged, target);
+      })) {
+    for (auto [operand, value] : before)
+      operand->set(value);
+    for (Operation *view : views)
+      view->erase();
+    for (auto [copy, reader] : copies)
+      copy.erase();
+    return false;
+  }
+  // A reader may read what another one makes, which becomes another value.
+  for (auto [copy, reader] : copies)
+    if (std::optional<FusedCall> one = both(copy, reader)) {
+      CallOp parts[] = {copy, reader};
+      replaceParts(one->merged, parts, one->place);
+    }
+  return true;
+}
+
+/// Computes `value`, a result of `maker`, in its readers, if that is cheaper.
+/// Returns what is left of `maker`, which may be null, or nothing.
+std::optional<CallOp> PointwiseRecomputation::recompute(CallOp maker,
+                                                        Value value) {
+  std::optional<SmallVector<CallOp>> readers =
+      onlyReadersOf(value, [](ViewOp view) {
+        return axisOfRepeat(view.getView()).has_value();
+      });
+  if (!readers || readers->empty() || !llvm::all_of(*readers, mayTakeMore))
+    return std::nullopt;
+  const MergedCall again = onlyFor(maker, value);
+  if (!areCheap(again) || llvm::any_of(*readers, [&](CallOp reader) {
+        return readsWhatIsUpdatedBetween(again.operands, maker, reader);
+      }))
+    return std::nullopt;
+  std::optional<MergedCall> rest = without(maker, value);
+  if (!rest || keepsMoreAlive(again, maker, value, *readers))
+    return std::nullopt;
+  const int64_t bytes = bytesSeen(value);
+  int64_t before = bytes * int64_t(1 + readers->size()), after = 0;
+  for (Value operand : maker.getArgs())
+    if (!llvm::is_contained(rest->operands, operand))
+      before += bytesSeen(operand);
+  for (CallOp reader : *readers)
+    after += newBytes(again, reader);
+  if (after >= before || !putInto(again, value, *readers))
+    return std::nullopt;
+  ++numRecomputed;
+  if (auto remark = remark::passed(
+          maker.getLoc(), remarkOf("RecomputePointwise", func.getSymName())))
+    remark << "a result of " + nameOfCall(maker) +
+                  " is computed again where it is read, which moves " +
+                  std::to_string(before - after) + " bytes less";
+  forEachView(value, [](ViewOp view) { view.erase(); });
+  if (!rest->results.empty())
+    return replaceParts(*rest, maker, maker);
+  maker.erase();
+  return CallOp();
+}
+
+/// Computes one of the results in its readers. Returns what is left of the
+/// call: another op, or null, if something was done.
+CallOp PointwiseRecomputation::recomputeAny(CallOp maker) {
+  for (Value value : maker.getResults())
+    if (std::optional<CallOp> rest = recompute(maker, value))
+      return *rest;
+  return maker;
+}
+
+void PointwiseRecomputation::run() {
+  // From the last call on: what reads a result is behind its maker.
+  Operation *op = &func.getBody().back().back();
+  while (op) {
+    Operation *previous = op->getPrevNode();
+    auto call = dyn_cast<CallOp>(op);
+    for (CallOp before; call && mayTakeMore(call) && call != before;) {
+      before = call;
+      call = recomputeAny(call);
+    }
+    op = previous;
+  }
+  remarkCounts(func, "RecomputePointwise", {{"recomputed", numRecomputed}});
+}
+
+namespace {
+struct RecomputePointwise
+    : aicf::impl::RecomputePointwiseBase<RecomputePointwise> {
+  using RecomputePointwiseBase::RecomputePointwiseBase;
+
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (!step::isEntry(func))
+      return markAllAnalysesPreserved();
+    if (!getAnalysis<EntryForm>().isLegal)
+      return signalPassFailure();
+    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+    PointwiseRecomputation(func, target).run();
+  }
+};
+} // namespace

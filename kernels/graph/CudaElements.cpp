@@ -21,7 +21,7 @@ using rules::wide;
 
 /// Lines of a function that is called; shorter ones are part of the kernel,
 /// while it has fewer than kMaxLines.
-static constexpr size_t kLongFunction = 160, kMaxLines = 4000;
+static constexpr size_t kLongFunction = 160, kMaxLines = 5500;
 /// What one instruction loads or stores.
 static constexpr uint64_t kMaxAccessBytes = 16;
 
@@ -240,27 +240,16 @@ static size_t inAccess(int64_t lanes, size_t size) {
   return std::min(size_t(lanes), kMaxAccessBytes / size);
 }
 
-ElementWriter::Lanes ElementWriter::load(size_t tensor) {
-  const size_t size = sizeOf(descOf(tensor).dtype);
-  Lanes all;
-  if (lanes == 1 || !isVectorOf(tensor, lanes, UINT64_MAX)) {
-    for (const std::string &place : placesOf(tensor)) {
-      if (!all.empty() && stepOf(tensor) == 0 && whole.coordinates.size() < 2) {
-        all.push_back(all[0]);
-        continue;
-      }
-      all.push_back(newRegister(size == 8));
-      line("ld.global", accessType(1, size), " ", all.back(), ", ", place);
-    }
-    return all;
-  }
-  const std::string address = addressOf(tensor);
+ElementWriter::Lanes ElementWriter::loadVector(const std::string &space,
+                                               const std::string &address,
+                                               size_t size) {
   const size_t count = inAccess(lanes, size), bytes = size * count;
+  Lanes all;
   for (size_t done = 0; done < size_t(lanes); done += count) {
     Lanes words;
     for (size_t i = 0; i < (size == 8 ? bytes / 8 : (bytes + 3) / 4); ++i)
       words.push_back(newRegister(size == 8));
-    line("ld.global", accessType(words.size(), bytes), " ", vectorOf(words),
+    line("ld", space, accessType(words.size(), bytes), " ", vectorOf(words),
          ", ", at(address, int64_t(done * size)));
     if (size < 4)
       words = unpacked(words, size, count);
@@ -269,24 +258,43 @@ ElementWriter::Lanes ElementWriter::load(size_t tensor) {
   return all;
 }
 
-void ElementWriter::store(size_t tensor, const Lanes &all) {
-  const size_t size = sizeOf(descOf(tensor).dtype);
-  if (lanes == 1 || !isVectorOf(tensor, lanes, UINT64_MAX)) {
-    const std::vector<std::string> places = placesOf(tensor);
-    for (size_t k = 0; k < places.size(); ++k)
-      line("st.global", accessType(1, size), " ", places[k], ", ", all[k]);
-    return;
-  }
-  const std::string address = addressOf(tensor);
+void ElementWriter::storeVector(const std::string &store,
+                                const std::string &address, const Lanes &all,
+                                size_t size) {
   const size_t count = inAccess(lanes, size);
   for (size_t done = 0; done < size_t(lanes); done += count) {
     Lanes words(all.begin() + int64_t(done),
                 all.begin() + int64_t(done + count));
     if (size < 4)
       words = packed(words, size);
-    line("st.global", accessType(words.size(), size * count), " ",
+    line(store, accessType(words.size(), size * count), " ",
          at(address, int64_t(done * size)), ", ", vectorOf(words));
   }
+}
+
+ElementWriter::Lanes ElementWriter::load(size_t tensor) {
+  const size_t size = sizeOf(descOf(tensor).dtype);
+  if (lanes > 1 && isVectorOf(tensor, lanes, UINT64_MAX))
+    return loadVector(".global", addressOf(tensor), size);
+  Lanes all;
+  for (const std::string &place : placesOf(tensor)) {
+    if (!all.empty() && stepOf(tensor) == 0 && whole.coordinates.size() < 2) {
+      all.push_back(all[0]);
+      continue;
+    }
+    all.push_back(newRegister(size == 8));
+    line("ld.global", accessType(1, size), " ", all.back(), ", ", place);
+  }
+  return all;
+}
+
+void ElementWriter::store(size_t tensor, const Lanes &all) {
+  const size_t size = sizeOf(descOf(tensor).dtype);
+  if (lanes > 1 && isVectorOf(tensor, lanes, UINT64_MAX))
+    return storeVector("st.global", addressOf(tensor), all, size);
+  const std::vector<std::string> places = placesOf(tensor);
+  for (size_t k = 0; k < places.size(); ++k)
+    line("st.global", accessType(1, size), " ", places[k], ", ", all[k]);
 }
 
 /// A function of scalars of one element: its text, or a call of it.
@@ -452,12 +460,17 @@ StatusOr<ElementWriter::Lanes> ElementWriter::compute(size_t index) {
   return rounded(all, result);
 }
 
-void ElementWriter::goTo(const std::string &index) {
+void ElementWriter::goTo(const std::string &index, const std::string &row,
+                         const std::string &column, int64_t columns) {
   whole.first = index;
   whole.coordinates.clear();
   bool isApart = crossesRows();
   for (size_t t = 0; t < tensors.size(); ++t)
     isApart |= lies[t] == Lie::Strided && isFar(t, lanes);
+  if (hasStrides && !isApart && walks.rank == 2 && walks.dims[1] == columns) {
+    whole.coordinates.push_back({row, column});
+    return;
+  }
   for (int64_t k = 0; hasStrides && k < (isApart ? lanes : 1); ++k) {
     std::string own = index;
     if (k > 0)
@@ -479,6 +492,35 @@ Status ElementWriter::loadOperand(uint32_t operand) {
       Lanes all, convert(of(operand).loaded[operand], dtype, wide(dtype)));
   setLanesOf(operand, std::move(all));
   return {};
+}
+
+bool ElementWriter::mayBeKept(uint32_t operand) const {
+  const TensorDesc &desc = descOf(operand);
+  return (lanes == 1 || isVectorOf(operand, lanes, UINT64_MAX)) &&
+         desc.spanBytes() >= uint64_t(elements) * sizeOf(desc.dtype);
+}
+
+void ElementWriter::keep(uint32_t operand, const Slot &slot) {
+  const std::string guard =
+      slot.isThere.empty() ? "" : "@" + slot.isThere + " ";
+  storeVector(guard + "st.shared", slot.address, whole.loaded[operand],
+              sizeOf(descOf(operand).dtype));
+}
+
+void ElementWriter::beginLoadKept(uint32_t operand, const Slot &slot) {
+  Lanes &loaded = whole.loaded[operand];
+  if (!loaded.empty())
+    return;
+  const size_t size = sizeOf(descOf(operand).dtype);
+  if (slot.isThere.empty()) {
+    loaded = loadVector(".shared", slot.address, size);
+    return;
+  }
+  const std::string address = addressOf(operand), kept = newRegister(true);
+  line("cvta.global.u64 ", address, ", ", address);
+  line("cvta.shared.u64 ", kept, ", ", slot.address);
+  line("selp.b64 ", address, ", ", kept, ", ", address, ", ", slot.isThere);
+  loaded = loadVector("", address, size);
 }
 
 void ElementWriter::repeat(uint32_t value, uint32_t left) {

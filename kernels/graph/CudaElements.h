@@ -86,14 +86,28 @@ public:
   /// Goes on with other elements of the whole values.
   void exchange(Elements &other) { std::swap(whole, other); }
   const std::string &firstElement() const { return whole.first; }
-  /// Moves to the whole values' elements from number `index` on.
-  void goTo(const std::string &index);
+  /// Moves to the whole values' elements from number `index` on. `row` and
+  /// `column`, if they are known, are its place in a matrix of so many columns.
+  void goTo(const std::string &index, const std::string &row = "",
+            const std::string &column = "", int64_t columns = 0);
   /// The same for what is reduced.
   void goToReduced(const std::string &index) { reduced.first = index; }
   /// Loads an operand, unless it has been. What comes of it, loadOperand()
   /// says.
   void beginLoad(uint32_t operand);
   Status loadOperand(uint32_t operand);
+  /// A place in shared memory for what a thread has of an operand. `address`
+  /// has 64 bits; `isThere` is a predicate, or empty where it is in any case.
+  struct Slot {
+    std::string address, isThere;
+  };
+  /// True if a thread has what it loads of an operand side by side, and if no
+  /// other thread loads the same.
+  bool mayBeKept(uint32_t operand) const;
+  /// Stores what was loaded of an operand.
+  void keep(uint32_t operand, const Slot &slot);
+  /// beginLoad() of what was kept. Where it is not, it is loaded again.
+  void beginLoadKept(uint32_t operand, const Slot &slot);
   Status computePrimitive(size_t primitive);
   Status storeResult(uint32_t value);
   /// The elements of a value, as they are computed with; none before they are.
@@ -177,6 +191,12 @@ private:
 
   Lanes load(size_t tensor);
   void store(size_t tensor, const Lanes &lanes);
+  // A vector of elements of `size` bytes; `space` is a state space of PTX's, or
+  // empty for an address that may be of any.
+  Lanes loadVector(const std::string &space, const std::string &address,
+                   size_t size);
+  void storeVector(const std::string &store, const std::string &address,
+                   const Lanes &lanes, size_t size);
   Lanes unpacked(const Lanes &words, size_t size, size_t count);
   Lanes packed(const Lanes &lanes, size_t size);
   StatusOr<Lanes> each(const std::string &function,

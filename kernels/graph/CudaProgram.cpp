@@ -87,18 +87,26 @@ fillSkeleton(const std::string &name, ElementWriter &writer,
 }
 
 GraphKernel kernelOf(const ElementWriter &writer, const std::string &code,
-                     size_t numPredicates, int64_t threads, int64_t blocks) {
+                     size_t numPredicates, int64_t threads, int64_t blocks,
+                     int64_t blocksTogether, int64_t keptBytes) {
   GraphKernel kernel;
   PlannedLaunch launch;
   launch.params = writer.addresses();
   launch.block[0] = uint32_t(threads);
   launch.grid[0] = uint32_t(blocks);
+  launch.sharedBytes = uint32_t(keptBytes);
   const std::string bytes = std::to_string(8 * launch.params.size());
-  kernel.text = headOf(writer) + ".visible .entry " + kGraphEntry +
-                "(.param .align 8 .b8 " + kAddresses + "[" + bytes +
-                "])\n.maxntid " + std::to_string(threads) +
-                ", 1, 1\n{\n.reg .pred %aq<" + std::to_string(numPredicates) +
-                ">;\n" + writer.registers() + code + "ret;\n}\n";
+  kernel.text = headOf(writer);
+  if (keptBytes > 0)
+    kernel.text +=
+        std::string(".extern .shared .align 16 .b8 ") + kKeptMemory + "[];\n";
+  kernel.text += std::string(".visible .entry ") + kGraphEntry +
+                 "(.param .align 8 .b8 " + kAddresses + "[" + bytes +
+                 "])\n.maxntid " + std::to_string(threads) + ", 1, 1\n";
+  if (blocksTogether > 1)
+    kernel.text += ".minnctapersm " + std::to_string(blocksTogether) + "\n";
+  kernel.text += "{\n.reg .pred %aq<" + std::to_string(numPredicates) + ">;\n" +
+                 writer.registers() + code + "ret;\n}\n";
   kernel.entries = {{kGraphEntry, std::move(launch)}};
   return kernel;
 }
@@ -113,7 +121,7 @@ StatusOr<GraphKernel> writeGraphKernel(const Body &body,
     areInside |= isDefinedByRows(primitive.kind);
   }
   if (areInside)
-    return writeReductionsKernel(body, values);
+    return writeReductionsKernel(body, values, limits);
   const std::vector<TensorView> seen = graphTensors(body, values);
   if (positionOfProduct(body))
     return writeProductKernel(body, seen);

@@ -28,6 +28,8 @@ namespace aicf::cuda {
 /// parameter.
 inline constexpr const char *kGraphEntry = "aicf_graph";
 inline constexpr const char *kAddresses = "aicf_addresses";
+/// What the shared memory is called that a launch asks for.
+inline constexpr const char *kKeptMemory = "aicf_kept";
 
 struct GraphKernel {
   struct Entry {
@@ -53,9 +55,12 @@ fillSkeleton(const std::string &name, ElementWriter &writer,
 /// that they call.
 std::string headOf(const ElementWriter &writer);
 
-/// Makes such a kernel of its code, which uses the predicates %aq0, %aq1, ....
+/// Makes such a kernel of its code, which uses the predicates %aq0, %aq1, ...,
+/// and so much of kKeptMemory. At least `blocksTogether` blocks have registers
+/// on a multiprocessor.
 GraphKernel kernelOf(const ElementWriter &writer, const std::string &code,
-                     size_t numPredicates, int64_t threads, int64_t blocks);
+                     size_t numPredicates, int64_t threads, int64_t blocks,
+                     int64_t blocksTogether = 1, int64_t keptBytes = 0);
 
 /// `values` are those of a call that a row of the family takes, with their
 /// addresses; `workspace` may be absent.
@@ -67,7 +72,8 @@ StatusOr<GraphKernel> writeGraphKernel(const Body &body,
                                        const DeviceLimits &limits);
 /// The same for a body with reductions inside.
 StatusOr<GraphKernel> writeReductionsKernel(const Body &body,
-                                            Span<const TensorView> values);
+                                            Span<const TensorView> values,
+                                            const DeviceLimits &limits);
 /// The same for a body with a product. `values` as graphTensors() gives them.
 StatusOr<GraphKernel> writeProductKernel(const Body &body,
                                          Span<const TensorView> values);

@@ -13,11 +13,14 @@
 //   last      elementwise -> stores
 //
 // Where a thread has few vectors, a value stays in registers from phase to
-// phase. Else the phases are loops over a few vectors at a time, and each loads
-// and computes again what it needs: the second time from a cache. Loads of all
-// these vectors stand in front of what is computed. What is left, every thread
-// of the group computes for itself. All stores are in the last phase, behind
-// all loads of the same elements.
+// phase. Else the phases are loops over a few vectors at a time. What the first
+// one loads, it keeps in shared memory for as many turns of
+// the loop as there is room. The others take it from there, or load it again
+// from a cache, and compute again what they need. A thread keeps what itself
+// reads, so nobody waits for that. Loads of all vectors of a turn stand in
+// front of what is computed. What is left, every thread of the group computes
+// for itself. All stores are in the last phase, behind all loads of the same
+// elements.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/graph/CudaElements.h"
@@ -26,6 +29,7 @@
 #include "kernels/graph/Family.h"
 
 #include <cstring>
+#include <iterator>
 
 namespace aicf::cuda {
 namespace {
@@ -37,8 +41,8 @@ class ReductionsWriter {
 public:
   /// `values` by the graph's numbers.
   ReductionsWriter(const RowGraph &graph, Span<const TensorView> values,
-                   const GroupPlan &plan)
-      : graph(graph), body(graph.body), plan(plan),
+                   const GroupPlan &plan, const DeviceLimits &limits)
+      : graph(graph), body(graph.body), plan(plan), limits(limits),
         writer(graph.body, values, graph.extents), phaseOf(graph.types.size()) {
     for (size_t p = 0; p < body.primitives.size(); ++p)
       for (int32_t operand : body.primitives[p].operands)
@@ -83,9 +87,27 @@ private:
   void beginSums(const std::vector<uint32_t> &sums);
   Status phase(size_t number);
   Status loop(size_t number);
+  /// The vectors of a thread at a time, and a predicate each: it is there.
+  /// None, where all are.
+  struct Turn {
+    std::string isThere;
+    ElementWriter::Elements elements;
+    std::string along; ///< where it begins along what is reduced, 64 bits
+  };
+  bool areAllThere() const;
+  void beginVector(size_t k, const std::string &at);
+  void goTo(const Turn &one);
   Status turns(size_t number, const std::string &at);
   Status turn(size_t number);
-  void beginLoads(uint32_t value, std::vector<bool> &isSeen);
+  std::vector<uint32_t> wantedIn(size_t phase) const;
+  void findOperandsOf(uint32_t value, std::vector<bool> &isSeen) const;
+  void planKept();
+  int64_t groupBytes() const;
+  bool isKept(uint32_t operand) const { return kept[operand].bytes > 0; }
+  ElementWriter::Slot slotOf(uint32_t operand, size_t vector);
+  void keepLoaded(size_t number, size_t vector);
+  void beginSlots();
+  void beginLoads(size_t number, size_t vector);
   Status need(uint32_t value);
   Status addTo(uint32_t sum);
   Status addUp(const std::vector<std::string *> &terms, DType type, bool isMax);
@@ -93,10 +115,12 @@ private:
   Status finish(uint32_t sum);
   Status computeLeft(size_t phase);
   Status storeLeft();
+  int64_t blocksTogether() const;
 
   const RowGraph &graph;
   const Body &body;
   const GroupPlan plan;
+  const DeviceLimits limits;
   ElementWriter writer;
   /// The phase in which a value can be computed: a sum behind that of what it
   /// adds.
@@ -107,14 +131,23 @@ private:
   // Registers: where the thread's first elements begin, and what is left of
   // them, in 64 bits; where along what is reduced it begins.
   std::string base, left, along;
+  // In 64 bits: which of the outer ones it has, and its first column.
+  std::string outerIndex, firstColumn;
   /// Predicates: it is of a group, and stores what is left of it.
   std::string exists, storesLeft;
-  /// The vectors of a thread at a time, and a predicate each: it is there.
-  struct Turn {
-    std::string isThere;
-    ElementWriter::Elements elements;
-  };
   std::vector<Turn> all;
+
+  // Operands that more than one phase loads stay in shared memory, for the
+  // first `keptTurns` vectors of each thread.
+  struct Kept {
+    size_t phase = 0;  ///< that loads it from memory
+    int64_t bytes = 0; ///< of a vector; 0: not kept
+    int64_t start = 0; ///< of its slots in the block's shared memory
+  };
+  std::vector<Kept> kept; ///< by operand
+  int64_t keptTurns = 0, keptBytes = 0;
+  std::string keptBase;      ///< where the block's slots begin, 64 bits
+  std::string slot, hasSlot; ///< the number of the thread's slot in this turn
   std::vector<std::vector<std::string>> partial; ///< by value: of each sum
 };
 
@@ -145,6 +178,7 @@ void ReductionsWriter::findPlace() {
   left = wideRegister();
   along = wideRegister();
   const std::string wideColumn = wideRegister();
+  firstColumn = wideColumn;
   line("mad.lo.u32 ", column, ", ", strip, ", ", text(plan.across), ", ",
        column);
   line("mul.wide.u32 ", wideColumn, ", ", column, ", ",
@@ -155,6 +189,7 @@ void ReductionsWriter::findPlace() {
   line("min.u64 ", wideColumn, ", ", wideColumn, ", ",
        text(std::max<int64_t>(plan.inner - plan.vector, 0)));
   const std::string wideOuter = wideRegister();
+  outerIndex = wideOuter;
   line("cvt.u64.u32 ", wideOuter, ", ", outer);
   line("mad.lo.u64 ", base, ", ", wideOuter, ", ", text(plan.size * plan.inner),
        ", ", wideColumn);
@@ -166,17 +201,116 @@ void ReductionsWriter::findPlace() {
   line("and.pred ", storesLeft, ", ", isFirst, ", ", exists);
 }
 
-/// Begins to load all operands that a whole value needs.
-void ReductionsWriter::beginLoads(uint32_t value, std::vector<bool> &isSeen) {
+/// The whole values that a phase adds or stores.
+std::vector<uint32_t> ReductionsWriter::wantedIn(size_t phase) const {
+  std::vector<uint32_t> wanted;
+  for (uint32_t sum : sumsOf(phase))
+    wanted.push_back(uint32_t(makerOf(sum).operands[0]));
+  if (phase == lastPhase)
+    std::copy_if(body.results.begin(), body.results.end(),
+                 std::back_inserter(wanted),
+                 [&](uint32_t result) { return isWhole(result); });
+  return wanted;
+}
+
+/// Adds a whole value, and the values that it is computed of, to `isSeen`.
+void ReductionsWriter::findOperandsOf(uint32_t value,
+                                      std::vector<bool> &isSeen) const {
   if (isSeen[value] || !isWhole(value) || !writer.lanesOf(value).empty())
     return;
   isSeen[value] = true;
-  if (value < body.numOperands)
-    return writer.beginLoad(value);
-  if (!isRepeated(value))
+  if (value >= body.numOperands && !isRepeated(value))
     for (int32_t operand : makerOf(value).operands)
-      beginLoads(uint32_t(operand), isSeen);
+      findOperandsOf(uint32_t(operand), isSeen);
 }
+
+/// Begins to load all operands that a phase needs of one vector.
+void ReductionsWriter::beginLoads(size_t number, size_t vector) {
+  std::vector<bool> isSeen(graph.types.size());
+  for (uint32_t value : wantedIn(number))
+    findOperandsOf(value, isSeen);
+  for (uint32_t operand = 0; operand < body.numOperands; ++operand)
+    if (isSeen[operand]) {
+      if (isKept(operand) && kept[operand].phase < number)
+        writer.beginLoadKept(operand, slotOf(operand, vector));
+      else
+        writer.beginLoad(operand);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// What stays in shared memory
+//===----------------------------------------------------------------------===//
+
+/// The shared memory that the sums of a group take (Groups.cu).
+int64_t ReductionsWriter::groupBytes() const {
+  if (plan.across * plan.along <= 32)
+    return 0;
+  std::set<std::pair<DType, bool>> kinds;
+  for (size_t p = 0; p < body.primitives.size(); ++p)
+    if (graph.isReduction(p))
+      kinds.insert({reducedIn(valueOf(p)), graph.steps[p] == RowStep::Max});
+  int64_t bytes = 0;
+  for (const auto &[type, isMax] : kinds)
+    bytes += int64_t(sizeOf(type)) * groupNumbers(plan.across, plan.along);
+  return bytes;
+}
+
+/// Decides what is kept. Bits do not depend on it.
+void ReductionsWriter::planKept() {
+  kept.resize(body.numOperands);
+  if (plan.staysInRegisters())
+    return;
+  std::vector<size_t> numPhases(body.numOperands);
+  for (size_t number = lastPhase + 1; number-- > 0;) {
+    std::vector<bool> isSeen(graph.types.size());
+    for (uint32_t value : wantedIn(number))
+      findOperandsOf(value, isSeen);
+    for (uint32_t i = 0; i < body.numOperands; ++i)
+      if (isSeen[i]) {
+        kept[i].phase = number;
+        ++numPhases[i];
+      }
+  }
+  int64_t bytes = 0; // of all that a thread keeps of a turn
+  for (uint32_t i = 0; i < body.numOperands; ++i)
+    if (numPhases[i] > 1 && writer.mayBeKept(i)) {
+      kept[i].bytes = plan.vector * int64_t(sizeOf(graph.types[i].dtype));
+      bytes += kept[i].bytes;
+    }
+  if (bytes == 0)
+    return;
+  keptTurns =
+      families::keptTurns(plan, bytes, groupBytes(), limits.sharedBytesOfBlock);
+  for (Kept &one : kept) {
+    one.start = keptBytes;
+    keptBytes += one.bytes * plan.threads * keptTurns;
+  }
+  if (keptTurns == 0)
+    kept.assign(kept.size(), {});
+}
+
+/// Where an operand's vector number `vector` of this turn is kept.
+ElementWriter::Slot ReductionsWriter::slotOf(uint32_t operand, size_t vector) {
+  const Kept &one = kept[operand];
+  const std::string address = wideRegister();
+  line("mad.lo.u64 ", address, ", ", slot, ", ", text(one.bytes), ", ",
+       keptBase);
+  line("add.u64 ", address, ", ", address, ", ",
+       text(one.start + int64_t(vector) * plan.threads * one.bytes));
+  return {address, hasSlot};
+}
+
+/// Keeps what the phase has loaded of one vector, and others will read.
+void ReductionsWriter::keepLoaded(size_t number, size_t vector) {
+  for (uint32_t operand = 0; operand < body.numOperands; ++operand)
+    if (isKept(operand) && kept[operand].phase == number)
+      writer.keep(operand, slotOf(operand, vector));
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
 
 /// Loads or computes a whole value, and all that it needs, unless it is there.
 Status ReductionsWriter::need(uint32_t value) {
@@ -238,46 +372,68 @@ Status ReductionsWriter::turn(size_t number) {
   return {};
 }
 
-/// Goes through as many vectors as a thread has at a time, the first of them at
-/// `at` along what is reduced.
+/// True if every thread has all the vectors of each turn.
+bool ReductionsWriter::areAllThere() const {
+  return plan.size % (plan.step() * plan.turnsAtATime()) == 0 &&
+         plan.inner % (plan.inner == 1 ? 1 : plan.across * plan.vector) == 0 &&
+         plan.groups() % (plan.threads / (plan.across * plan.along)) == 0;
+}
+
+/// Goes to vector `k` of those that a thread has at a time, the first of them
+/// at `at` along what is reduced.
+void ReductionsWriter::beginVector(size_t k, const std::string &at) {
+  const std::string own = wideRegister(), first = wideRegister();
+  line("add.u64 ", own, ", ", at, ", ", text(int64_t(k) * plan.step()));
+  if (!areAllThere()) {
+    all[k].isThere = predicate();
+    line("setp.lt.u64 ", all[k].isThere, ", ", own, ", ", text(plan.size));
+    line("and.pred ", all[k].isThere, ", ", all[k].isThere, ", ", exists);
+  }
+  line("mad.lo.u64 ", first, ", ", own, ", ", text(plan.inner), ", ", base);
+  all[k].elements.first = first;
+  all[k].along = own;
+}
+
+/// Moves to such a vector. A row, or a column, is one of a matrix.
+void ReductionsWriter::goTo(const Turn &one) {
+  if (plan.inner == 1)
+    writer.goTo(writer.firstElement(), outerIndex, one.along, plan.size);
+  else if (plan.outer == 1)
+    writer.goTo(writer.firstElement(), one.along, firstColumn, plan.inner);
+  else
+    writer.goTo(writer.firstElement());
+}
+
+/// Goes through as many vectors as a thread has at a time. Where each is there,
+/// nothing branches, and what is computed of them goes side by side.
 Status ReductionsWriter::turns(size_t number, const std::string &at) {
-  std::vector<uint32_t> wanted;
-  for (uint32_t sum : sumsOf(number))
-    wanted.push_back(uint32_t(makerOf(sum).operands[0]));
-  if (number == lastPhase)
-    wanted.insert(wanted.end(), body.results.begin(), body.results.end());
   writer.setLanes(plan.vector);
-  for (size_t k = 0; k < all.size(); ++k) {
-    const std::string end = label();
-    const bool isFresh = all[k].isThere.empty();
-    if (isFresh) {
-      const std::string own = wideRegister();
-      all[k].isThere = predicate();
-      line("add.u64 ", own, ", ", at, ", ", text(int64_t(k) * plan.step()));
-      line("setp.lt.u64 ", all[k].isThere, ", ", own, ", ", text(plan.size));
-      line("and.pred ", all[k].isThere, ", ", all[k].isThere, ", ", exists);
-      line("mad.lo.u64 ", own, ", ", own, ", ", text(plan.inner), ", ", base);
-      all[k].elements.first = own;
+  auto ofEach = [&](const auto &use) -> Status {
+    for (size_t k = 0; k < all.size(); ++k) {
+      const bool isFresh = all[k].elements.first.empty();
+      if (isFresh)
+        beginVector(k, at);
+      const std::string end = all[k].isThere.empty() ? "" : label();
+      if (!end.empty())
+        line("@!", all[k].isThere, " bra ", end);
+      writer.exchange(all[k].elements);
+      if (isFresh)
+        goTo(all[k]);
+      AICF_RETURN_IF_ERROR(use(k));
+      writer.exchange(all[k].elements);
+      if (!end.empty())
+        writer.text(end + ":\n");
     }
-    line("@!", all[k].isThere, " bra ", end);
-    writer.exchange(all[k].elements);
-    if (isFresh)
-      writer.goTo(writer.firstElement());
-    std::vector<bool> isSeen(graph.types.size());
-    for (uint32_t value : wanted)
-      beginLoads(value, isSeen);
-    writer.exchange(all[k].elements);
-    writer.text(end + ":\n");
-  }
-  for (Turn &one : all) {
-    const std::string end = label();
-    line("@!", one.isThere, " bra ", end);
-    writer.exchange(one.elements);
-    AICF_RETURN_IF_ERROR(turn(number));
-    writer.exchange(one.elements);
-    writer.text(end + ":\n");
-  }
-  return {};
+    return {};
+  };
+  AICF_RETURN_IF_ERROR(ofEach([&](size_t k) {
+    beginLoads(number, k);
+    return Status();
+  }));
+  return ofEach([&](size_t k) {
+    keepLoaded(number, k);
+    return turn(number);
+  });
 }
 
 /// Makes sums of the group of `terms`, which every thread of it has, as
@@ -403,15 +559,36 @@ void ReductionsWriter::beginSums(const std::vector<uint32_t> &sums) {
     }
 }
 
+/// Goes to the slots of the thread's first vectors.
+void ReductionsWriter::beginSlots() {
+  if (keptTurns == 0)
+    return;
+  const std::string thread = word();
+  keptBase = wideRegister();
+  slot = wideRegister();
+  if (keptTurns < plan.turns())
+    hasSlot = predicate();
+  line("mov.u64 ", keptBase, ", ", kKeptMemory);
+  line("mov.u32 ", thread, ", %tid.x");
+  line("cvt.u64.u32 ", slot, ", ", thread);
+}
+
 /// All turns of a phase whose elements do not stay in registers.
 Status ReductionsWriter::loop(size_t number) {
   const std::string again = label(), at = wideRegister(), more = predicate();
   line("mov.b64 ", at, ", ", along);
+  beginSlots();
   writer.text(again + ":\n");
+  if (!hasSlot.empty()) // the same for all threads: `at` begins below a step
+    line("setp.lt.u64 ", hasSlot, ", ", at, ", ",
+         text(keptTurns * plan.step()));
   for (Turn &turn : all)
-    turn = {{}, writer.noElements()};
+    turn = {{}, writer.noElements(), {}};
   AICF_RETURN_IF_ERROR(turns(number, at));
   line("add.u64 ", at, ", ", at, ", ", text(int64_t(all.size()) * plan.step()));
+  if (keptTurns > 0)
+    line("add.u64 ", slot, ", ", slot, ", ",
+         text(int64_t(all.size()) * plan.threads));
   line("setp.lt.u64 ", more, ", ", at, ", ", text(plan.size));
   line("@", more, " bra ", again);
   return {};
@@ -442,25 +619,48 @@ Status ReductionsWriter::storeLeft() {
   return {};
 }
 
+/// Blocks of a multiprocessor that the registers of a thread must leave room
+/// for. With two large ones, a thread has 64 registers. Measured on an H200:
+/// that makes loops over rows up to 1.17 times as fast, also where shared
+/// memory has room for one block, since the assembler orders the loads in
+/// another way. It costs up to a third where the elements at hand take more
+/// than half of them. Long bodies, which were not measured, may have more.
+int64_t ReductionsWriter::blocksTogether() const {
+  constexpr int64_t kFewFunctions = 16;
+  if (plan.threads < GroupPlan::kMostThreads ||
+      families::functionsOf(graph) > kFewFunctions)
+    return 1;
+  int64_t registers = 0; // of what a thread loads at a time
+  for (uint32_t i = 0; i < body.numOperands; ++i)
+    if (isWhole(i) && writer.mayBeKept(i))
+      registers += plan.vector * plan.turnsAtATime() *
+                   (sizeOf(graph.types[i].dtype) == 8 ? 2 : 1);
+  const bool isLoopOverRows = plan.inner == 1 && !plan.staysInRegisters();
+  return registers <= 32 || isLoopOverRows ? 2 : 1;
+}
+
 StatusOr<GraphKernel> ReductionsWriter::run() {
   for (size_t phase : phaseOf)
     lastPhase = std::max(lastPhase, phase);
   partial.resize(graph.types.size());
   for (int64_t k = 0; k < plan.turnsAtATime(); ++k)
-    all.push_back({{}, writer.noElements()});
+    all.push_back({{}, writer.noElements(), {}});
   writer.setParameter(kAddresses);
+  writer.setLanes(plan.vector);
+  planKept();
   findPlace();
   for (size_t number = 0; number <= lastPhase; ++number)
     AICF_RETURN_IF_ERROR(phase(number));
   AICF_RETURN_IF_ERROR(storeLeft());
   return kernelOf(writer, writer.takeCode(), numPredicates, plan.threads,
-                  plan.blocks());
+                  plan.blocks(), blocksTogether(), keptBytes);
 }
 
 } // namespace
 
 StatusOr<GraphKernel> writeReductionsKernel(const Body &body,
-                                            Span<const TensorView> values) {
+                                            Span<const TensorView> values,
+                                            const DeviceLimits &limits) {
   std::vector<TensorDesc> types;
   for (const TensorView &value : values)
     types.push_back(value.desc);
@@ -478,7 +678,7 @@ StatusOr<GraphKernel> writeReductionsKernel(const Body &body,
     const uint32_t value = graph->body.results[r];
     own[value] = {values[body.results[r]].start(), graph->types[value]};
   }
-  return ReductionsWriter(*graph, own, *plan).run();
+  return ReductionsWriter(*graph, own, *plan, limits).run();
 }
 
 } // namespace aicf::cuda

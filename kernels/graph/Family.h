@@ -145,12 +145,11 @@ inline GroupPlan groupPlanOf(const RowGraph &graph) {
   // many values are in registers.
   constexpr int64_t kMostOfVector = 300, kMostAtATime = 400;
   GroupPlan plan{graph.outer, graph.size, graph.inner, 1, 1, kMost, kMost, 4};
-  size_t bytes = 8, operands = 0; // of an element, of the narrowest tensor
+  size_t bytes = 8; // of an element, of the narrowest tensor
   auto see = [&](uint32_t tensor) {
     if (graph.extents[tensor] == Extent::Reduced)
       return;
     bytes = std::min(bytes, sizeOf(graph.types[tensor].dtype));
-    operands += tensor < graph.body.numOperands;
   };
   for (uint32_t i = 0; i < graph.body.numOperands; ++i)
     see(i);
@@ -169,8 +168,8 @@ inline GroupPlan groupPlanOf(const RowGraph &graph) {
     plan.threads = std::max(plan.along, kFew);
   } else {
     plan.vector = plan.inner % widest ? 1 : widest;
-    // A sector of memory at least. More, where columns are many, and what all
-    // groups go through again is in the second cache.
+    // A sector of memory at least. More, where columns are many, and short: of
+    // long ones, more of each stays in shared memory.
     const int64_t strips = plan.inner / (8 * plan.vector);
     const bool areMany = plan.outer * strips >= h200::kMultiprocessors;
     plan.across = (areMany && plan.size <= 1024) || plan.vector == 1 ? 8 : 2;
@@ -178,13 +177,31 @@ inline GroupPlan groupPlanOf(const RowGraph &graph) {
       plan.threads = kFew;
     plan.along = plan.threads / plan.across;
   }
-  if (plan.threads == kMost && operands < 3)
+  if (plan.threads == kMost)
     plan.atATime = 8;
   while (plan.atATime > 1 &&
          (functions * plan.vector * plan.atATime > kMostAtATime ||
           functionsOf(graph, plan) > kMostFunctions))
     plan.atATime /= 2;
   return plan;
+}
+
+/// How many of the first vectors of each thread keep their operands in shared
+/// memory: all, or a multiple of turnsAtATime(). Of one vector that is `bytes`.
+/// A block takes `ownBytes` beside, and may ask for `limit`, as DeviceLimits
+/// says. Three blocks on a multiprocessor, or two, keep memory busier than one.
+/// One has more room. On an H200, two are better as long as two thirds fit.
+inline int64_t keptTurns(const GroupPlan &plan, int64_t bytes, int64_t ownBytes,
+                         int64_t limit) {
+  const int64_t turns = plan.turns(), atATime = plan.turnsAtATime();
+  // Each block costs 1 KiB, and the limit is that of one block.
+  auto turnsOf = [&](int64_t blocks) {
+    const int64_t room = (limit + 2048) / blocks - 1024 - ownBytes;
+    const int64_t most = std::max<int64_t>(0, room / (bytes * plan.threads));
+    return most < turns ? most / atATime * atATime : turns;
+  };
+  const int64_t ofTwo = turnsOf(2);
+  return turnsOf(3) == turns || 3 * ofTwo >= 2 * turns ? ofTwo : turnsOf(1);
 }
 
 /// The plan of a body with these values. Nothing, if they do not go together,

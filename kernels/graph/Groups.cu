@@ -42,6 +42,7 @@ template <typename R, typename C, int Across, int Along> struct Group {
     C ofWarp[kSumsOfGroup][kBlockWarps][Across];
     C ofGroup[kSumsOfGroup][kBlock / kThreads][Across];
   };
+  static_assert(sizeof(Memory) == sizeof(C) * groupNumbers(Across, Along));
   static __device__ Memory &memory() {
     __shared__ Memory shared;
     return shared;

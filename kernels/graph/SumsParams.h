@@ -18,6 +18,11 @@ inline constexpr size_t kMaxGraphTensors = 24;
 /// Sums that the threads of a group put together at a time (Groups.cu): those of
 /// f32 and those of f64 of one kernel take less than 48 KiB.
 inline constexpr int kSumsOfGroup = 16;
+/// Numbers in shared memory for them, of a group of so many threads.
+inline constexpr int64_t groupNumbers(int64_t across, int64_t along) {
+  const int64_t threads = across * along, block = threads > 256 ? threads : 256;
+  return kSumsOfGroup * across * (block / 32 + block / threads);
+}
 
 /// The one parameter of the kernels in Skeletons.cu.
 struct SumsParams {

@@ -451,6 +451,58 @@ TEST(ReductionGraph, OfColumnsHasNoProgramOnTheCpu) {
   EXPECT_EQ(status.message(), "the reductions of a graph do not go together");
 }
 
+/// (x - mean) * gain, where x is positive; 0 elsewhere. x, and whether it is
+/// positive, are read once more when the mean is known.
+Sample makeLong(DType dtype, const std::vector<int64_t> &shape, size_t axis,
+                bool isStrided) {
+  GraphBuilder graph;
+  const TensorDesc whole(dtype, shape);
+  TensorDesc left(dtype, {shape[1 - axis]});
+  GraphBuilder::Value x = graph.operand(
+      isStrided ? TensorDesc::strided(dtype, shape, {shape[1] + 8, 1}) : whole);
+  GraphBuilder::Value mask = graph.operand(TensorDesc(DType::I1, shape));
+  std::vector<int64_t> repeats = {0, 0};
+  repeats[axis] = 1;
+  GraphBuilder::Value gain =
+      graph.operand(TensorDesc::strided(dtype, shape, repeats));
+  GraphBuilder::Value masked = graph.add(
+      OpKind::MaskedFill, {x, mask}, encodeAttrs(MaskedFillAttrs{0, 0}), whole);
+  GraphBuilder::Value mean =
+      graph.add(OpKind::ReduceMean, {masked},
+                encodeAttrs(ReduceMeanAttrs{int64_t(axis)}), left);
+  GraphBuilder::Value centred = graph.add(
+      OpKind::Sub,
+      {masked, graph.add(OpKind::Expand, {mean},
+                         encodeAttrs(ExpandAttrs{int64_t(axis)}), whole)});
+  return graph.finish({mean, graph.add(OpKind::Mul, {centred, gain})});
+}
+
+/// Rows and columns that are longer than the registers of a group, and than the
+/// shared memory of a GPU.
+TEST(ReductionGraph, OfLongRowsHasTheBitsOfItsPrimitives) {
+  auto device = makeDevice(2);
+  if (device->kind() == DeviceKind::CPU)
+    GTEST_SKIP() << "a CPU has no such graphs of more than 8192 elements";
+  std::mt19937 random(1);
+  Counts counts;
+  for (DType dtype : {DType::F32, DType::BF16})
+    for (bool isStrided : {dtype == DType::BF16})
+      for (size_t axis : {size_t(0), size_t(1)})
+        for (int64_t size : {20002, 50008}) {
+          // Enough rows or columns for a group on each multiprocessor.
+          const std::vector<int64_t> shape =
+              axis == 1 ? std::vector<int64_t>{140, size}
+                        : std::vector<int64_t>{size / 4, 140 * 16};
+          const Sample sample = makeLong(dtype, shape, axis, isStrided);
+          const std::string where =
+              sample.ins[0].toString() + ", axis " + std::to_string(axis);
+          ASSERT_TRUE(hasKernel(sample, *device)) << where;
+          check(caseOf(sample, random), *device, where, counts);
+          if (HasFailure())
+            return;
+        }
+}
+
 /// A long chain of 16-bit values that are equal in all rows: each is computed
 /// once, and takes room until the end.
 TEST(ReductionGraph, HasRoomForWhatAllPiecesShare) {

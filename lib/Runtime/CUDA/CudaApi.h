@@ -70,6 +70,8 @@ namespace aicf {
     (cudaLibrary_t *, const void *, cudaJitOption *, void **, unsigned,        \
      cudaLibraryOption *, void **, unsigned))                                  \
   X(cudaLibraryGetKernel, (cudaKernel_t *, cudaLibrary_t, const char *))       \
+  X(cudaKernelSetAttributeForDevice,                                           \
+    (cudaKernel_t, cudaFuncAttribute, int, int))                               \
   X(cudaLibraryUnload, (cudaLibrary_t))
 
 /// The driver's, as X(name, parameters): what the runtime does not say

@@ -28,6 +28,7 @@ namespace {
 struct Text {
   std::string text;
   std::vector<std::string> names; ///< of its kernels
+  std::vector<uint32_t> shared;   ///< memory that they ask for, in bytes
   bool isLoaded = false;          ///< or could not be: see `status`
   Status status;
   LibraryHandle library;
@@ -45,9 +46,14 @@ Status load(const CudaApi &api, int ordinal, Text &text) {
                               "built with");
   AICF_RETURN_IF_ERROR(loaded);
   text.library = LibraryHandle(api, library);
-  for (const std::string &name : text.names)
+  for (size_t i = 0; i < text.names.size(); ++i) {
     AICF_CUDA_TRY(api, cudaLibraryGetKernel, &text.kernels.emplace_back(),
-                  library, name.c_str());
+                  library, text.names[i].c_str());
+    if (text.shared[i] > 0)
+      AICF_CUDA_TRY(api, cudaKernelSetAttributeForDevice, text.kernels[i],
+                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                    int(text.shared[i]), ordinal);
+  }
   return {};
 }
 
@@ -73,8 +79,10 @@ public:
       it = it->second.expired() ? texts.erase(it) : std::next(it);
     text = std::make_shared<Text>();
     text->text = graph.text;
-    for (const cuda::GraphKernel::Entry &entry : graph.entries)
+    for (const cuda::GraphKernel::Entry &entry : graph.entries) {
       text->names.push_back(entry.name);
+      text->shared.push_back(entry.launch.sharedBytes);
+    }
     texts[graph.text] = text;
     waiting.push_back(text);
     return text;

@@ -49,7 +49,7 @@ struct Stream {
 struct Exec {
   uint64_t kernels;
 };
-/// Text that was loaded, with its one kernel.
+/// Text that was loaded, with its kernels.
 struct Library {
   std::map<std::string, char> kernels; ///< by name; each is its address
 };
@@ -62,6 +62,8 @@ struct World {
   std::set<Stream *> streams;
   std::set<const void *> unloaded; ///< kernels of libraries that are gone
   std::map<const void *, size_t> sharedBytesOf; ///< of functions that asked
+  /// Of kernels that are loaded: what their text declares.
+  std::map<const void *, size_t> ownSharedBytesOf;
   std::map<int, uint32_t> minAlignments;
   uint64_t kernels = 0, misuses = 0;
   float milliseconds = 0.001f; ///< between two events
@@ -422,6 +424,17 @@ CUresult loadedKernelParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params) {
   return known->type == cudaGraphNodeTypeKernel ? CUDA_SUCCESS
                                                 : CUDA_ERROR_INVALID_VALUE;
 }
+/// The bytes of ".shared .align 8 .b8 name[bytes];", all together.
+size_t ownSharedBytes(const std::string &text) {
+  const std::string start = ".shared .align ";
+  size_t bytes = 0;
+  for (size_t at = 0; (at = text.find(start, at)) != std::string::npos;) {
+    at = text.find('[', at) + 1;
+    if (text[at] != ']') // else the launch says how many
+      bytes += std::stoul(text.substr(at));
+  }
+  return bytes;
+}
 /// Text of kernels with as many braces that open as that close.
 cudaError_t loadLibrary(cudaLibrary_t *library, const void *code,
                         cudaJitOption *, void **, unsigned, cudaLibraryOption *,
@@ -439,8 +452,10 @@ cudaError_t loadLibrary(cudaLibrary_t *library, const void *code,
           std::count(text.begin(), text.end(), '}'))
     return cudaErrorInvalidPtx;
   auto *made = w.make(new Library(std::move(found)));
-  for (const auto &[name, kernel] : made->kernels)
+  for (const auto &[name, kernel] : made->kernels) {
     w.unloaded.erase(&kernel);
+    w.ownSharedBytesOf[&kernel] = ownSharedBytes(text);
+  }
   *library = reinterpret_cast<cudaLibrary_t>(made);
   return cudaSuccess;
 }
@@ -453,11 +468,26 @@ cudaError_t libraryKernel(cudaKernel_t *kernel, cudaLibrary_t handle,
   *kernel = reinterpret_cast<cudaKernel_t>(&library->kernels[name]);
   return cudaSuccess;
 }
+/// Kernels of all libraries that are loaded.
+cudaError_t setKernelAttribute(cudaKernel_t kernel, cudaFuncAttribute which,
+                               int value, int device) {
+  AICF_LOCKED;
+  auto own = w.ownSharedBytesOf.find(kernel);
+  if (own == w.ownSharedBytesOf.end() || device != 0 ||
+      which != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
+      size_t(value) + own->second > kSharedBytes)
+    return cudaErrorInvalidValue;
+  w.sharedBytesOf[kernel] = size_t(value);
+  return cudaSuccess;
+}
 cudaError_t unloadLibrary(cudaLibrary_t handle) {
   AICF_LOCKED;
   if (auto *library = w.get<Library>(handle))
-    for (const auto &[name, kernel] : library->kernels)
+    for (const auto &[name, kernel] : library->kernels) {
       w.unloaded.insert(&kernel);
+      w.ownSharedBytesOf.erase(&kernel);
+      w.sharedBytesOf.erase(&kernel);
+    }
   return w.destroy<Library>(handle);
 }
 cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t handle,
@@ -679,6 +709,7 @@ CudaApi makeFakeApi() {
   api.cudaGraphDestroy = destroyGraph;
   api.cudaLibraryLoadData = loadLibrary;
   api.cudaLibraryGetKernel = libraryKernel;
+  api.cudaKernelSetAttributeForDevice = setKernelAttribute;
   api.cudaLibraryUnload = unloadLibrary;
   api.cuGraphKernelNodeGetParams_v2 = loadedKernelParams;
 #ifdef AICF_HAVE_CUBLASLT

@@ -14,17 +14,24 @@
 
 namespace aicf::test {
 
-constexpr cuda::DeviceLimits kCard = {132, 2048};
+constexpr cuda::DeviceLimits kCard = {132, 2048, 226 << 10};
 
-/// The text for a call of the sample whose tensors lie nowhere.
-inline std::string textOf(const Sample &sample,
-                          const TensorView &workspace = {}) {
+/// The kernel for a call of the sample whose tensors lie nowhere.
+inline StatusOr<cuda::GraphKernel>
+kernelFor(const Sample &sample, const TensorView &workspace = {},
+          const cuda::DeviceLimits &card = kCard) {
   StatusOr<TypedBody> typed = typedBodyOf(sample);
   EXPECT_TRUE(typed.ok()) << typed.status().toString();
   std::vector<TensorView> values;
   for (const TensorDesc &desc : typed->values())
     values.push_back({nullptr, desc});
-  auto kernel = cuda::writeGraphKernel(*sample.body, values, workspace, kCard);
+  return cuda::writeGraphKernel(*sample.body, values, workspace, card);
+}
+
+/// Its text.
+inline std::string textOf(const Sample &sample,
+                          const TensorView &workspace = {}) {
+  auto kernel = kernelFor(sample, workspace);
   EXPECT_TRUE(kernel.ok()) << kernel.status().toString();
   return kernel.ok() ? kernel->text : "";
 }

@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 // Over the fake table, which refuses a launch with more shared memory than its
 // kernel has asked for, as CUDA does. Which bits come out, the tests of
-// kernels/loss compare on a GPU.
+// kernels/loss and kernels/graph compare on a GPU.
 //===----------------------------------------------------------------------===//
 
 #include "FakeCuda.h"
 #include "lib/Runtime/CUDA/CUDADevice.h"
-#include "unittests/Common/SampleCalls.h"
+#include "unittests/Common/GraphBuilder.h"
 
 #include "aicf/OpCall.h"
 
@@ -36,11 +36,23 @@ Sample makeLoss(int64_t classes) {
   return {};
 }
 
-/// Prepares the loss and launches it, on memory that nobody looks at.
-Status run(Device &device, int64_t classes) {
-  constexpr size_t kRoom = 2 << 20; // of each tensor
+/// x * the mean of its row, repeated, for rows of `width` elements.
+Sample makeNormed(int64_t width) {
+  const TensorDesc x(DType::F32, {132, width});
+  GraphBuilder graph;
+  GraphBuilder::Value in = graph.operand(x);
+  GraphBuilder::Value mean =
+      graph.add(OpKind::ReduceMean, {in}, encodeAttrs(ReduceMeanAttrs{1}),
+                TensorDesc(DType::F32, {132}));
+  return graph.finish({graph.add(
+      OpKind::Mul, {in, graph.add(OpKind::Expand, {mean},
+                                  encodeAttrs(ExpandAttrs{1}), x)})});
+}
+
+/// Prepares the call and launches it, on memory that nobody looks at.
+Status run(Device &device, const Sample &sample) {
+  constexpr size_t kRoom = 36 << 20; // of each tensor
   alignas(16) static char memory[8 * kRoom];
-  Sample sample = makeLoss(classes);
   char *next = memory;
   std::vector<TensorView> ins, outs;
   for (const TensorDesc &desc : sample.ins)
@@ -64,7 +76,7 @@ TEST(SharedMemory, IsAskedForWhereARowNeedsIt) {
   // Of 40 KB, which every kernel has; of 100 KB; of more than a block has.
   for (Row row : {Row{20000, false}, {50257, true}, {200000, false}}) {
     failCall(UINT64_MAX);
-    Status status = run(**device, row.classes);
+    Status status = run(**device, makeLoss(row.classes));
     ASSERT_TRUE(status.ok()) << status.toString();
     EXPECT_EQ(callNames().find("cudaFuncSetAttribute") != std::string::npos,
               row.isAskedFor)
@@ -72,7 +84,8 @@ TEST(SharedMemory, IsAskedForWhereARowNeedsIt) {
   }
 }
 
-TEST(SharedMemory, ThatIsRefusedIsAnError) {
+/// Fails each call of CUDA once, of which `asks` is one.
+void expectThatRefusalsAreErrors(const Sample &sample, const char *asks) {
   CudaApi api = faultyCudaApi(fakeCudaApi());
   auto device = CUDADevice::create(api, {});
   ASSERT_TRUE(device.ok()) << device.status().toString();
@@ -80,13 +93,13 @@ TEST(SharedMemory, ThatIsRefusedIsAnError) {
   size_t refused = 0;
   for (uint64_t n = 0;; ++n) {
     failCall(n);
-    Status status = run(**device, 50257);
+    Status status = run(**device, sample);
     std::string name = failedCall();
     failCall(UINT64_MAX);
     if (name.empty())
       break;
     EXPECT_EQ(fakeObjectsAlive(), before) << name;
-    if (name != "cudaFuncSetAttribute")
+    if (name != asks)
       continue;
     ++refused;
     EXPECT_EQ(status.code(), StatusCode::DeviceError) << status.toString();
@@ -94,6 +107,33 @@ TEST(SharedMemory, ThatIsRefusedIsAnError) {
         << status.message();
   }
   EXPECT_EQ(refused, 1u);
+}
+TEST(SharedMemory, ThatIsRefusedIsAnError) {
+  expectThatRefusalsAreErrors(makeLoss(50257), "cudaFuncSetAttribute");
+}
+TEST(SharedMemory, ThatAGeneratedKernelIsRefusedIsAnError) {
+  expectThatRefusalsAreErrors(makeNormed(32768),
+                              "cudaKernelSetAttributeForDevice");
+}
+
+/// The fake adds up what the text declares: both together are what a block has.
+TEST(SharedMemory, OfGeneratedKernelsIsThatOfABlock) {
+  CudaApi api = faultyCudaApi(fakeCudaApi());
+  auto device = CUDADevice::create(api, {});
+  ASSERT_TRUE(device.ok()) << device.status().toString();
+  struct Row {
+    int64_t width;
+    bool isAskedFor;
+  };
+  for (Row row :
+       {Row{16384, false}, {20000, true}, {40000, true}, {70000, true}}) {
+    failCall(UINT64_MAX);
+    Status status = run(**device, makeNormed(row.width));
+    ASSERT_TRUE(status.ok()) << status.toString();
+    EXPECT_EQ(callNames().find("cudaKernelSetAttribute") != std::string::npos,
+              row.isAskedFor)
+        << row.width;
+  }
 }
 
 /// A card whose blocks have no more than any kernel gets reads rows again.
@@ -110,7 +150,7 @@ TEST(SharedMemory, IsNotAskedForWhereTheCardHasLess) {
   auto device = CUDADevice::create(counted, {});
   ASSERT_TRUE(device.ok()) << device.status().toString();
   failCall(UINT64_MAX);
-  Status status = run(**device, 50257);
+  Status status = run(**device, makeLoss(50257));
   EXPECT_TRUE(status.ok()) << status.toString();
   EXPECT_EQ(callNames().find("cudaFuncSetAttribute"), std::string::npos);
 }

@@ -222,7 +222,8 @@ class Copy:
     """As many bytes, half of them read."""
 
     def __init__(self, num_bytes, device):
-        self.source = torch.empty(num_bytes // 8, device=device)
+        # Memory that nobody has written yet is one page of zeros on a CPU.
+        self.source = torch.ones(num_bytes // 8, device=device)
         self.to = torch.empty_like(self.source)
 
     def replay(self, n):

@@ -14,4 +14,12 @@ namespace aicf::cpu {
 #define AICF_KERNELS_OF_activation_CPU
 #include "kernels/Definitions.inc"
 
+Span<const ElementsRow> activationElements() {
+  static const ElementsRow rows[] = {
+#define AICF_KERNEL(KID, ...) {#KID, elementsOf(__VA_ARGS__)},
+#include "kernels/Definitions.inc"
+  };
+  return {rows, std::size(rows)};
+}
+
 } // namespace aicf::cpu

@@ -18,6 +18,24 @@ namespace aicf::cpu {
 /// The kernel of a CPU row of the table, or nullptr.
 CpuKernel findFunction(std::string_view kid);
 
+/// What the kernel of an elementwise primitive does to `count` elements that
+/// lie together in each operand `x[i]` and in `y`, on the thread that calls it.
+/// `attrs` are the primitive's.
+using ElementsFunction = void (*)(Span<const uint8_t> attrs,
+                                  const void *const *x, void *y, int64_t count);
+/// The function of a CPU row, or nullptr: most kernels have none.
+ElementsFunction findElementsFunction(std::string_view kid);
+
+/// A row of a file's list, which the registry collects.
+struct ElementsRow {
+  std::string_view kid;
+  ElementsFunction function; ///< null, where the kernel has none
+};
+Span<const ElementsRow> activationElements();
+Span<const ElementsRow> compareElements();
+Span<const ElementsRow> mathElements();
+Span<const ElementsRow> pointwiseElements();
+
 /// What the kernel of `row`, which takes the call, works out once for all
 /// launches; null for most kernels. The address of each tensor of the call is
 /// in `values`. Errors: those of GraphProgram::create().

@@ -22,6 +22,21 @@ CpuKernel findFunction(std::string_view kid) {
   return it == functions.end() ? nullptr : it->second;
 }
 
+ElementsFunction findElementsFunction(std::string_view kid) {
+  static const auto functions = [] {
+    std::unordered_map<std::string_view, ElementsFunction> all;
+    for (Span<const ElementsRow> rows :
+         {activationElements(), compareElements(), mathElements(),
+          pointwiseElements()})
+      for (const ElementsRow &row : rows)
+        if (row.function)
+          all.emplace(row.kid, row.function);
+    return all;
+  }();
+  auto it = functions.find(kid);
+  return it == functions.end() ? nullptr : it->second;
+}
+
 StatusOr<std::shared_ptr<const CpuPrepared>>
 prepare(const KernelRow &row, const Body &body, Span<const TensorView> values) {
   const PatternInfo *pattern = patternOf(row.pattern);

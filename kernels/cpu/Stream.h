@@ -80,10 +80,11 @@ bool goesPastCaches(const TensorView &result, const Operands &...operands) {
 }
 
 /// Elements [begin, end) of y go past the caches. make(at, count, to) makes
-/// some of them in the first cache, from element `at` on.
+/// some of them in the first cache, from element `at` on: so few that a
+/// processor reads the next ones while it stores these.
 template <typename T, typename Make>
 void makeStreamed(T *y, int64_t begin, int64_t end, const Make &make) {
-  constexpr int64_t kMost = 8192 / sizeof(T);
+  constexpr int64_t kMost = 2048 / sizeof(T);
   alignas(kLineBytes) char bytes[kMost * sizeof(T)];
   for (int64_t at = begin, count; at < end; at += count) {
     count = std::min(kMost, end - at);

@@ -188,6 +188,13 @@ private:
   Status cast(Place from, Place to) {
     return call(OpKind::Cast, {}, {from}, to, lasts(to));
   }
+  static bool countsLike(const Place &a, const Place &b) {
+    auto isWhole = [](Place::Form form) {
+      return form == Place::Flat || form == Place::Rows;
+    };
+    return a.form != Place::One &&
+           (a.form == b.form || (isWhole(a.form) && isWhole(b.form)));
+  }
   /// The kernel that a call of the one primitive would get.
   Status call(OpKind kind, Span<const uint8_t> attrs,
               const std::vector<Place> &ins, Place out, bool isInvariant) {
@@ -206,10 +213,15 @@ private:
                        typed.operand(0).toString(), " -> ",
                        typed.result(0).toString());
     step.body = typed.sharedBody();
+    // As many elements of each.
+    if (std::all_of(ins.begin(), ins.end(),
+                    [&](const Place &in) { return countsLike(in, out); }))
+      step.elements = findElementsFunction(row->kid);
     step.firstView = uint32_t(views.size());
     step.numViews = uint32_t(ins.size() + 1);
     views.insert(views.end(), ins.begin(), ins.end());
     views.push_back(out);
+    isPlain.resize(views.size(), step.elements != nullptr);
     add(std::move(step), isInvariant);
     return {};
   }
@@ -325,6 +337,7 @@ private:
                          std::make_move_iterator(steps.begin()),
                          std::make_move_iterator(steps.end()));
     program.views = std::move(views);
+    program.isPlain = std::move(isPlain);
     program.streams =
         std::any_of(program.steps.begin(), program.steps.end(),
                     [](const Step &step) { return step.streams; });
@@ -346,6 +359,7 @@ private:
       if (const Place &place = program.views[v];
           place.kind == Place::Tensor && place.form != Place::One)
         program.moving.push_back(v);
+    findFetched(program);
     if (bytes() > kMaxRegisterBytes || program.views.size() > kMaxViews)
       return makeError(StatusCode::NotImplemented, "a graph of ",
                        body.primitives.size(), " primitives needs ",
@@ -354,6 +368,16 @@ private:
     return {};
   }
 
+  /// What is read in large pieces of its own, a processor fetches by itself.
+  void findFetched(GraphProgram &program) const {
+    if (program.cut.piece != kElementsPiece)
+      return;
+    for (uint32_t i = 0; i < body.numOperands; ++i)
+      if (const TensorDesc &desc = descOf(i);
+          extents[i] == Extent::Whole && desc.isDense() &&
+          int64_t(desc.spanBytes()) >= kStreamedBytes)
+        program.fetched.push_back({i, int64_t(sizeOf(desc.dtype))});
+  }
   /// Bytes of an element of the widest type that is in a register.
   static size_t widestElement(const GraphProgram &program) {
     size_t bytes = 1;
@@ -420,6 +444,7 @@ private:
   std::vector<size_t> lastRead; ///< primitive, of each operand
   std::vector<Step> invariant, steps;
   std::vector<Place> views;
+  std::vector<bool> isPlain;
   std::vector<bool> lastsOf; ///< of each register: for all pieces
   std::vector<uint32_t> late;
   std::vector<GraphProgram::Sum> sums;
@@ -442,8 +467,11 @@ TensorDesc GraphProgram::descOf(Place place, int64_t elements, int64_t width) {
 
 StatusOr<GraphProgram::Cut> GraphProgram::cutOf(const Body &body,
                                                 Span<const TensorView> values) {
-  if (!hasReductions(body))
-    return Cut();
+  if (!hasReductions(body)) {
+    Cut cut;
+    cut.piece = kElementsPiece;
+    return cut;
+  }
   std::vector<TensorDesc> types;
   for (const TensorView &value : values)
     types.push_back(value.desc);
@@ -455,7 +483,7 @@ StatusOr<GraphProgram::Cut> GraphProgram::cutOf(const Body &body,
   if (!plan)
     return makeError(StatusCode::NotImplemented,
                      "the reductions of a graph do not go together");
-  Cut cut{Order::LongRows, kRowLanes,  kMaxPiece,
+  Cut cut{Order::LongRows, kRowLanes,  kElementsPiece,
           plan->outer,     plan->size, plan->inner};
   if (plan->inner == 1)
     return cut;

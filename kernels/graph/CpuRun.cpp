@@ -87,12 +87,14 @@ public:
       : program(program), values(values), registers(registers) {
     for (size_t v = 0; v < program.views.size(); ++v) {
       const Place place = program.views[v];
-      new (&views()[v]) TensorView(
-          addressOf(place, 0),
-          GraphProgram::descOf(place, program.cut.piece, program.cut.width));
+      starts[v] = addressOf(place, 0);
+      if (!program.isPlain[v])
+        new (&views()[v])
+            TensorView(starts[v], GraphProgram::descOf(place, program.cut.piece,
+                                                       program.cut.width));
     }
     for (const Step &step : program.steps)
-      if (step.kind == Step::Kernel)
+      if (step.kind == Step::Kernel && !step.elements)
         new (&callOf(step))
             LaunchArgs(*step.body, {views() + step.firstView, step.numViews});
   }
@@ -103,8 +105,11 @@ public:
 
   void run(int64_t begin, int64_t end) {
     const int64_t most = program.cut.piece;
-    for (int64_t at = begin; at < end; at += most)
+    for (int64_t at = begin; at < end; at += most) {
+      nextBegin = at + most;
+      nextEnd = std::min(at + 2 * most, end);
       runPiece(at, std::min(most, end - at), at == begin);
+    }
   }
   /// Columns [first, first + width) of rows [begin, end).
   void runStrip(int64_t first, int64_t width, int64_t begin, int64_t end) {
@@ -142,7 +147,8 @@ private:
   }
   void setLength(int64_t elements) {
     for (size_t v = 0; v < program.views.size() && elements != count; ++v)
-      if (Place::Form form = program.views[v].form; form != Place::One)
+      if (Place::Form form = program.views[v].form;
+          form != Place::One && !program.isPlain[v])
         views()[v].desc.dims[0] =
             form == Place::Flat ? elements : elements / program.cut.width;
     count = elements;
@@ -150,17 +156,53 @@ private:
   /// Elements [at, at + length), with what all pieces share if it `isFirst`.
   void runPiece(int64_t at, int64_t length, bool isFirst) {
     setLength(length);
-    for (uint32_t v : program.moving)
-      views()[v].moveTo(addressOf(program.views[v], at));
-    for (size_t s = isFirst ? 0 : program.numInvariant;
-         s < program.steps.size(); ++s)
-      runStep(program.steps[s], at);
+    for (uint32_t v : program.moving) {
+      starts[v] = addressOf(program.views[v], at);
+      if (!program.isPlain[v])
+        views()[v].moveTo(starts[v]);
+    }
+    const auto numSteps = int64_t(program.steps.size());
+    beginFetching(numSteps);
+    for (int64_t s = isFirst ? 0 : int64_t(program.numInvariant); s < numSteps;
+         ++s) {
+      fetchSome();
+      runStep(program.steps[size_t(s)], at);
+    }
+  }
+  /// The next piece of each large operand is fetched line by line, some before
+  /// each step: memory is read while this piece is computed and stored.
+  void beginFetching(int64_t numSteps) {
+    fetchedOperand = 0;
+    fetchedAt = fetchedEnd = nullptr;
+    int64_t lines = 0;
+    for (const auto &[operand, size] : program.fetched)
+      lines += std::max<int64_t>(0, nextEnd - nextBegin) * size / kLineBytes;
+    linesOfStep = (lines + numSteps - 1) / numSteps;
+  }
+  void fetchSome() {
+    for (int64_t i = 0; i < linesOfStep; ++i, fetchedAt += kLineBytes) {
+      while (fetchedAt >= fetchedEnd) {
+        if (fetchedOperand == program.fetched.size())
+          return;
+        const auto [operand, size] = program.fetched[fetchedOperand++];
+        const char *start = static_cast<char *>(values[operand].start());
+        fetchedAt = start + nextBegin * size;
+        fetchedEnd = start + nextEnd * size;
+      }
+      __builtin_prefetch(fetchedAt);
+    }
   }
   void runStep(const Step &step, int64_t at) {
     if (step.kind == Step::AddUp)
       return addUp(step, at);
     if (step.kind != Step::Kernel)
       return move(step, at);
+    if (step.elements) {
+      const uint32_t last = step.firstView + step.numViews - 1;
+      return step.elements(step.body->primitives[0].attrs,
+                           starts + step.firstView, starts[last],
+                           countOf(program.views[last], count));
+    }
     LaunchArgs &call = callOf(step);
     call.firstElement = at;
     step.function(call);
@@ -207,6 +249,11 @@ private:
   int64_t count = -1;
   double *sums = nullptr;
   int64_t sumsOfOne = 0; ///< columns or lanes
+  int64_t nextBegin = 0, nextEnd = 0; ///< elements of the next piece
+  size_t fetchedOperand = 0;
+  int64_t linesOfStep = 0;
+  const char *fetchedAt = nullptr, *fetchedEnd = nullptr;
+  void *starts[kMaxViews];
   // Are not cleared.
   alignas(TensorView) char viewBytes[kMaxViews * sizeof(TensorView)];
   alignas(LaunchArgs) char callBytes[kMaxKernels * sizeof(LaunchArgs)];

@@ -115,7 +115,7 @@ private:
   Status finish(uint32_t sum);
   Status computeLeft(size_t phase);
   Status storeLeft();
-  int64_t blocksTogether() const;
+  int64_t blocksTogether();
 
   const RowGraph &graph;
   const Body &body;
@@ -624,19 +624,26 @@ Status ReductionsWriter::storeLeft() {
 /// that makes loops over rows up to 1.17 times as fast, also where shared
 /// memory has room for one block, since the assembler orders the loads in
 /// another way. It costs up to a third where the elements at hand take more
-/// than half of them. Long bodies, which were not measured, may have more.
-int64_t ReductionsWriter::blocksTogether() const {
-  constexpr int64_t kFewFunctions = 16;
+/// than half of them, and in loops over four tensors, whose values are put
+/// aside. Long bodies, which were not measured, may have more.
+int64_t ReductionsWriter::blocksTogether() {
+  constexpr int64_t kFewFunctions = 16, kFewTensors = 3;
+  writer.setLanes(plan.vector);
   if (plan.threads < GroupPlan::kMostThreads ||
       families::functionsOf(graph) > kFewFunctions)
     return 1;
   int64_t registers = 0; // of what a thread loads at a time
+  int64_t tensors =
+      std::count_if(body.results.begin(), body.results.end(),
+                    [&](uint32_t result) { return isWhole(result); });
   for (uint32_t i = 0; i < body.numOperands; ++i)
-    if (isWhole(i) && writer.mayBeKept(i))
+    if (isWhole(i) && writer.mayBeKept(i)) {
+      ++tensors;
       registers += plan.vector * plan.turnsAtATime() *
                    (sizeOf(graph.types[i].dtype) == 8 ? 2 : 1);
+    }
   const bool isLoopOverRows = plan.inner == 1 && !plan.staysInRegisters();
-  return registers <= 32 || isLoopOverRows ? 2 : 1;
+  return registers <= 32 || (isLoopOverRows && tensors <= kFewTensors) ? 2 : 1;
 }
 
 StatusOr<GraphKernel> ReductionsWriter::run() {

@@ -128,30 +128,58 @@ void paddedCast(const TensorView &from, const TensorView &to) {
               : To(Compute<To>(0));
 }
 
-template <typename Args, typename From, typename To> void cast(Args call) {
-  if (!call.x().desc.isDense() || !call.y().desc.isDense())
-    return paddedCast<From, To>(call.x(), call.y());
-  const From *x = call.x().template dense<From>();
-  To *y = call.y().template dense<To>();
-  auto make = [=](int64_t at, int64_t count, To *to) {
-    const From *from = x + at;
-    AICF_INDEPENDENT_LOOP
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = convert<To>(from[i]);
+/// A function of its own, so that it is compiled once.
+template <typename From, typename To>
+[[gnu::noinline]] void convertAll(const From *x, To *y, int64_t count) {
+  runWithBestISA(
+      [=](int64_t begin, int64_t end) {
+        AICF_INDEPENDENT_LOOP
+        for (int64_t i = begin; i < end; ++i)
+          y[i] = convert<To>(x[i]);
+      },
+      0, count);
+}
+
+template <typename Args, typename From, typename To> struct CastKernel {
+  void operator()(Args call) const {
+    if (!call.x().desc.isDense() || !call.y().desc.isDense())
+      return paddedCast<From, To>(call.x(), call.y());
+    const From *x = call.x().template dense<From>();
+    To *y = call.y().template dense<To>();
+    auto make = [=](int64_t at, int64_t count, To *to) {
+      convertAll(x + at, to, count);
+    };
+    const bool isStreamed = goesPastCaches(call.y(), call.x());
+    parallelFor(call.x().elements(), 16384, call->numThreads,
+                call.x().elements(), [=](int64_t begin, int64_t end) {
+                  if (isStreamed)
+                    makeStreamed(y, begin, end, make);
+                  else
+                    make(begin, end - begin, y + begin);
+                });
+  }
+};
+template <typename Args, typename From, typename To>
+inline constexpr CastKernel<Args, From, To> cast{};
+
+template <typename Args, typename From, typename To>
+constexpr ElementsFunction elementsOf(const CastKernel<Args, From, To> &) {
+  return [](Span<const uint8_t>, const void *const *x, void *y, int64_t count) {
+    convertAll(static_cast<const From *>(x[0]), static_cast<To *>(y), count);
   };
-  const bool isStreamed = goesPastCaches(call.y(), call.x());
-  parallelFor(call.x().elements(), 16384, call->numThreads,
-              call.x().elements(), [=](int64_t begin, int64_t end) {
-                if (isStreamed)
-                  makeStreamed(y, begin, end, make);
-                else
-                  make(begin, end - begin, y + begin);
-              });
 }
 
 } // namespace
 
 #define AICF_KERNELS_OF_pointwise_CPU
 #include "kernels/Definitions.inc"
+
+Span<const ElementsRow> pointwiseElements() {
+  static const ElementsRow rows[] = {
+#define AICF_KERNEL(KID, ...) {#KID, elementsOf(__VA_ARGS__)},
+#include "kernels/Definitions.inc"
+  };
+  return {rows, std::size(rows)};
+}
 
 } // namespace aicf::cpu

@@ -16,6 +16,7 @@
 #include "kernels/pointwise/Functors.h"
 #include "lib/Base/Walk.h"
 
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -56,28 +57,58 @@ compute(const typename F::Attrs &attrs,
   runWithBestISA(loop, 0, count);
 }
 
+/// The kernel of F on tensors whose elements lie together.
+template <typename F, typename T> struct PointwiseKernel {
+  void operator()(PointwiseArgs<F> call) const {
+    run(call, std::make_index_sequence<kNumOperands<F>>());
+  }
+
+private:
+  template <size_t... N>
+  static void run(PointwiseArgs<F> call, std::index_sequence<N...>) {
+    auto inputs = call.inputs();
+    std::tuple<const ElementOf<F, T, N> *...> x{
+        inputs[N]->template dense<ElementOf<F, T, N>>()...};
+    auto *y = call.output().template dense<ResultOf<F, T>>();
+    const auto attrs = call.attrs();
+    const int64_t elements = call.output().elements();
+    auto make = [&](int64_t at, int64_t count, ResultOf<F, T> *to) {
+      compute<F, T, N...>(attrs, {std::get<N>(x) + at...}, to, count);
+    };
+    const bool isStreamed = goesPastCaches(call.output(), *inputs[N]...);
+    parallelFor(elements, 16384, call->numThreads, elements,
+                [&](int64_t begin, int64_t end) {
+                  if (isStreamed)
+                    makeStreamed(y, begin, end, make);
+                  else
+                    make(begin, end - begin, y + begin);
+                });
+  }
+};
+template <typename F, typename T>
+inline constexpr PointwiseKernel<F, T> pointwise{};
+
 template <typename F, typename T, size_t... N>
-void pointwise(PointwiseArgs<F> call, std::index_sequence<N...>) {
-  auto inputs = call.inputs();
-  std::tuple<const ElementOf<F, T, N> *...> x{
-      inputs[N]->template dense<ElementOf<F, T, N>>()...};
-  auto *y = call.output().template dense<ResultOf<F, T>>();
-  const auto attrs = call.attrs();
-  const int64_t elements = call.output().elements();
-  auto make = [&](int64_t at, int64_t count, ResultOf<F, T> *to) {
-    compute<F, T, N...>(attrs, {std::get<N>(x) + at...}, to, count);
-  };
-  const bool isStreamed = goesPastCaches(call.output(), *inputs[N]...);
-  parallelFor(elements, 16384, call->numThreads, elements,
-              [&](int64_t begin, int64_t end) {
-                if (isStreamed)
-                  makeStreamed(y, begin, end, make);
-                else
-                  make(begin, end - begin, y + begin);
-              });
+void computeElements(Span<const uint8_t> attrs, const void *const *x, void *y,
+                     int64_t count) {
+  using Attrs = typename F::Attrs;
+  Attrs own{};
+  if constexpr (!std::is_same_v<Attrs, NoAttrs>)
+    own = decodeAttrs<Attrs>(attrs);
+  compute<F, T, N...>(own, {static_cast<const ElementOf<F, T, N> *>(x[N])...},
+                      static_cast<ResultOf<F, T> *>(y), count);
 }
-template <typename F, typename T> void pointwise(PointwiseArgs<F> call) {
-  pointwise<F, T>(call, std::make_index_sequence<kNumOperands<F>>());
+template <typename F, typename T, size_t... N>
+constexpr ElementsFunction elementsFunction(std::index_sequence<N...>) {
+  return &computeElements<F, T, N...>;
+}
+/// What the kernel does to some elements; null for any other kernel.
+template <typename F, typename T>
+constexpr ElementsFunction elementsOf(const PointwiseKernel<F, T> &) {
+  return elementsFunction<F, T>(std::make_index_sequence<kNumOperands<F>>());
+}
+template <typename Other> constexpr ElementsFunction elementsOf(const Other &) {
+  return nullptr;
 }
 
 /// Elements that lie apart are brought together, so many at once.
@@ -99,7 +130,7 @@ const E *together(const E *from, int64_t step, int64_t count, Piece<E> &piece) {
 /// The same of operands and a result that lie anywhere: a row of the shared walk
 /// at a time.
 template <typename F, typename T, size_t... N>
-void pointwiseStrided(PointwiseArgs<F> call, std::index_sequence<N...>) {
+void runStrided(PointwiseArgs<F> call, std::index_sequence<N...>) {
   constexpr size_t kResult = sizeof...(N);
   auto inputs = call.inputs();
   std::tuple<const ElementOf<F, T, N> *...> x{
@@ -128,9 +159,13 @@ void pointwiseStrided(PointwiseArgs<F> call, std::index_sequence<N...>) {
         }
       });
 }
-template <typename F, typename T> void pointwiseStrided(PointwiseArgs<F> call) {
-  pointwiseStrided<F, T>(call, std::make_index_sequence<kNumOperands<F>>());
-}
+template <typename F, typename T> struct StridedPointwiseKernel {
+  void operator()(PointwiseArgs<F> call) const {
+    runStrided<F, T>(call, std::make_index_sequence<kNumOperands<F>>());
+  }
+};
+template <typename F, typename T>
+inline constexpr StridedPointwiseKernel<F, T> pointwiseStrided{};
 
 } // namespace aicf::cpu
 

@@ -90,6 +90,26 @@ func.func @chain(%x: tensor<4096x8192xf32> {aicf.role = "input", aicf.name = "x"
 
 // -----
 
+// A tensor that stands twice is read once.
+// CHECK-LABEL: func.func @square
+// CHECK-COUNT-3: t0 = mul(
+func.func @square(%x: tensor<4096x8192xf32> {aicf.role = "input", aicf.name = "x"},
+                  %a: tensor<4096x8192xf32> {aicf.role = "input", aicf.name = "a"})
+    -> (tensor<4096xf32> {aicf.name = "rows"}, tensor<8192xf32> {aicf.name = "columns"}, tensor<4096xf32> {aicf.name = "sums"}) {
+  // expected-remark @+1 {{computed again where it is read, which moves 268435456 bytes less}}
+  %v = aicf_rt.call mul(%x, %x) : (tensor<4096x8192xf32>, tensor<4096x8192xf32>) -> tensor<4096x8192xf32>
+  %rows = aicf_rt.call reduce_sum(%v) {axis = 1} : (tensor<4096x8192xf32>) -> tensor<4096xf32>
+  %columns = aicf_rt.call reduce_sum(%v) : (tensor<4096x8192xf32>) -> tensor<8192xf32>
+  %sums = aicf_rt.call {
+    t0 = add(%v, %a)
+    t1 = reduce_sum(t0) {axis = 1 : i64}
+    yield t1
+  } : (tensor<4096x8192xf32>, tensor<4096x8192xf32>) -> tensor<4096xf32>
+  return %rows, %columns, %sums : tensor<4096xf32>, tensor<8192xf32>, tensor<4096xf32>
+}
+
+// -----
+
 // On a CPU, too, what does not stay in its second cache.
 // RUN: aicf-opt %s --aicf-rt-recompute-pointwise=target=cpu --split-input-file | FileCheck %s --check-prefix=CPU
 // CPU-LABEL: func.func @middle

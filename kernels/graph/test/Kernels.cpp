@@ -451,25 +451,29 @@ TEST(ReductionGraph, OfColumnsHasNoProgramOnTheCpu) {
   EXPECT_EQ(status.message(), "the reductions of a graph do not go together");
 }
 
-/// (x - mean) * gain, where x is positive; 0 elsewhere. x, and whether it is
-/// positive, are read once more when the mean is known.
+/// (x - mean) * gain, with 0 for x where a mask says so. x and the mask are
+/// read once more when the mean is known. Rows of x may lie apart.
 Sample makeLong(DType dtype, const std::vector<int64_t> &shape, size_t axis,
-                bool isStrided) {
+                int64_t padding) {
   GraphBuilder graph;
   const TensorDesc whole(dtype, shape);
-  TensorDesc left(dtype, {shape[1 - axis]});
-  GraphBuilder::Value x = graph.operand(
-      isStrided ? TensorDesc::strided(dtype, shape, {shape[1] + 8, 1}) : whole);
-  GraphBuilder::Value mask = graph.operand(TensorDesc(DType::I1, shape));
-  std::vector<int64_t> repeats = {0, 0};
+  std::vector<int64_t> left = shape, strides, repeats(shape.size());
+  left.erase(left.begin() + int64_t(axis));
   repeats[axis] = 1;
+  for (size_t i = 0; i < shape.size(); ++i)
+    strides.push_back(whole.stride(i) / shape.back() *
+                      (shape.back() + padding));
+  strides.back() = 1;
+  GraphBuilder::Value x = graph.operand(
+      padding ? TensorDesc::strided(dtype, shape, strides) : whole);
+  GraphBuilder::Value mask = graph.operand(TensorDesc(DType::I1, shape));
   GraphBuilder::Value gain =
       graph.operand(TensorDesc::strided(dtype, shape, repeats));
   GraphBuilder::Value masked = graph.add(
       OpKind::MaskedFill, {x, mask}, encodeAttrs(MaskedFillAttrs{0, 0}), whole);
-  GraphBuilder::Value mean =
-      graph.add(OpKind::ReduceMean, {masked},
-                encodeAttrs(ReduceMeanAttrs{int64_t(axis)}), left);
+  GraphBuilder::Value mean = graph.add(
+      OpKind::ReduceMean, {masked}, encodeAttrs(ReduceMeanAttrs{int64_t(axis)}),
+      TensorDesc(dtype, left));
   GraphBuilder::Value centred = graph.add(
       OpKind::Sub,
       {masked, graph.add(OpKind::Expand, {mean},
@@ -478,29 +482,47 @@ Sample makeLong(DType dtype, const std::vector<int64_t> &shape, size_t axis,
 }
 
 /// Rows and columns that are longer than the registers of a group, and than the
-/// shared memory of a GPU.
+/// shared memory of a GPU, apart from their operands and over them.
 TEST(ReductionGraph, OfLongRowsHasTheBitsOfItsPrimitives) {
   auto device = makeDevice(2);
   if (device->kind() == DeviceKind::CPU)
     GTEST_SKIP() << "a CPU has no such graphs of more than 8192 elements";
+  struct Row {
+    DType dtype;
+    std::vector<int64_t> shape; ///< enough groups for each multiprocessor
+    size_t axis;
+    int64_t padding = 0;
+  };
   std::mt19937 random(1);
   Counts counts;
-  for (DType dtype : {DType::F32, DType::BF16})
-    for (bool isStrided : {dtype == DType::BF16})
-      for (size_t axis : {size_t(0), size_t(1)})
-        for (int64_t size : {20002, 50008}) {
-          // Enough rows or columns for a group on each multiprocessor.
-          const std::vector<int64_t> shape =
-              axis == 1 ? std::vector<int64_t>{140, size}
-                        : std::vector<int64_t>{size / 4, 140 * 16};
-          const Sample sample = makeLong(dtype, shape, axis, isStrided);
-          const std::string where =
-              sample.ins[0].toString() + ", axis " + std::to_string(axis);
-          ASSERT_TRUE(hasKernel(sample, *device)) << where;
-          check(caseOf(sample, random), *device, where, counts);
-          if (HasFailure())
-            return;
-        }
+  for (const Row &row : {Row{DType::F32, {140, 20002}, 1},
+                         {DType::F32, {140, 50008}, 1},
+                         {DType::F64, {140, 30000}, 1},
+                         {DType::BF16, {140, 50008}, 1, 8},
+                         {DType::F32, {5000, 2240}, 0},
+                         {DType::F32, {2, 3001, 1120}, 1},
+                         {DType::F64, {6000, 2240}, 0},
+                         {DType::BF16, {12502, 2240}, 0, 8}}) {
+    const Sample sample = makeLong(row.dtype, row.shape, row.axis, row.padding);
+    const std::string where =
+        sample.ins[0].toString() + ", axis " + std::to_string(row.axis);
+    ASSERT_TRUE(hasKernel(sample, *device)) << where;
+    check(caseOf(sample, random), *device, where, counts);
+    if (HasFailure())
+      return;
+  }
+  EXPECT_GE(counts.inPlace, 4u);
+}
+
+/// Kernels of single elements have a loop that a graph runs by itself; others
+/// have none.
+TEST(PointwiseGraph, HasLoopsOfElements) {
+  for (const char *kid : {"gelu_f32_v0", "less_f64_i1_v0", "masked_fill_f32_v0",
+                          "add_f32_v0", "cast_bf16_f32_v0"})
+    EXPECT_TRUE(cpu::findElementsFunction(kid)) << kid;
+  for (const char *kid :
+       {"gelu_f32_strided_v0", "softmax_f32_v0", "copy_f32_v0", "unknown"})
+    EXPECT_FALSE(cpu::findElementsFunction(kid)) << kid;
 }
 
 /// A long chain of 16-bit values that are equal in all rows: each is computed

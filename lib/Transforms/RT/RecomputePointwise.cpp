@@ -72,16 +72,13 @@ static bool areCheap(const MergedCall &call) {
          });
 }
 
-static int64_t bytesSeen(Value value) {
-  return int64_t(toTensorDesc(value.getType()).spanBytes());
-}
-
-/// Bytes of the tensors that `call` reads and that `reader` does not.
-static int64_t newBytes(const MergedCall &call, CallOp reader) {
+/// Bytes of the tensors that are `operands` and not among `others`, each once.
+static int64_t bytesOfOthers(ValueRange operands, ValueRange others) {
   int64_t bytes = 0;
-  for (Value operand : call.operands)
-    if (!llvm::is_contained(reader.getArgs(), operand))
-      bytes += bytesSeen(operand);
+  llvm::SmallDenseSet<Value> seen(others.begin(), others.end());
+  for (Value operand : operands)
+    if (seen.insert(operand).second)
+      bytes += int64_t(toTensorDesc(operand.getType()).spanBytes());
   return bytes;
 }
 
@@ -186,13 +183,13 @@ std::optional<CallOp> PointwiseRecomputation::recompute(CallOp maker,
   std::optional<MergedCall> rest = without(maker, value);
   if (!rest || keepsMoreAlive(again, maker, value, *readers))
     return std::nullopt;
-  const int64_t bytes = bytesSeen(value);
-  int64_t before = bytes * int64_t(1 + readers->size()), after = 0;
-  for (Value operand : maker.getArgs())
-    if (!llvm::is_contained(rest->operands, operand))
-      before += bytesSeen(operand);
+  // The value is written, and read by each; `maker` reads what only it needs.
+  const int64_t before =
+      bytesOfOthers(maker.getArgs(), rest->operands) +
+      bytesOfOthers(value, {}) * int64_t(1 + readers->size());
+  int64_t after = 0;
   for (CallOp reader : *readers)
-    after += newBytes(again, reader);
+    after += bytesOfOthers(again.operands, reader.getArgs());
   if (after >= before || !putInto(again, value, *readers))
     return std::nullopt;
   ++numRecomputed;

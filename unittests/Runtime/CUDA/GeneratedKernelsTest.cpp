@@ -442,20 +442,25 @@ TEST(GeneratedKernels, LimitRegistersOfLoopsOnly) {
   auto isLimited = [](const Sample &sample) {
     return textOf(sample).find(".minnctapersm") != std::string::npos;
   };
-  auto makeProduct = [](int64_t width) {
+  auto makeProduct = [](int64_t width, bool isResult = false) {
     GraphBuilder graph;
     const TensorDesc x(DType::F32, {256, width});
     GraphBuilder::Value a = graph.operand(x), b = graph.operand(x);
-    GraphBuilder::Value sum = graph.add(
-        OpKind::ReduceSum, {graph.add(OpKind::Mul, {a, b})},
-        encodeAttrs(ReduceSumAttrs{1}), TensorDesc(DType::F32, {256}));
-    return graph.finish({graph.add(
-        OpKind::Sub, {a, graph.add(OpKind::Expand, {sum},
-                                   encodeAttrs(ExpandAttrs{1}), x)})});
+    GraphBuilder::Value product = graph.add(OpKind::Mul, {a, b});
+    GraphBuilder::Value sum =
+        graph.add(OpKind::ReduceSum, {product}, encodeAttrs(ReduceSumAttrs{1}),
+                  TensorDesc(DType::F32, {256}));
+    std::vector<GraphBuilder::Value> results = {graph.add(
+        OpKind::Sub,
+        {a, graph.add(OpKind::Expand, {sum}, encodeAttrs(ExpandAttrs{1}), x)})};
+    if (isResult)
+      results.push_back(product);
+    return graph.finish(results);
   };
   EXPECT_FALSE(isLimited(makeNormed({DType::F32, {256, 4096}}, 1)));
   EXPECT_FALSE(isLimited(makeProduct(16384)));
   EXPECT_TRUE(isLimited(makeProduct(32768)));
+  EXPECT_FALSE(isLimited(makeProduct(32768, /*isResult=*/true)));
 }
 
 /// Of a body whose sums are of different elements: no family takes it.

@@ -621,7 +621,7 @@ Status ReductionsWriter::storeLeft() {
 
 /// Blocks of a multiprocessor that the registers of a thread must leave room
 /// for. With two large ones, a thread has 64 registers. Measured on an H200:
-/// that makes loops over rows up to 1.17 times as fast, also where shared
+/// that makes loops over rows up to 1.15 times as fast, also where shared
 /// memory has room for one block, since the assembler orders the loads in
 /// another way. It costs up to a third where the elements at hand take more
 /// than half of them, and in loops over four tensors, whose values are put

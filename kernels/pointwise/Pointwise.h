@@ -159,6 +159,7 @@ void runStrided(PointwiseArgs<F> call, std::index_sequence<N...>) {
         }
       });
 }
+/// An object, as PointwiseKernel is, so that elementsOf() takes it.
 template <typename F, typename T> struct StridedPointwiseKernel {
   void operator()(PointwiseArgs<F> call) const {
     runStrided<F, T>(call, std::make_index_sequence<kNumOperands<F>>());

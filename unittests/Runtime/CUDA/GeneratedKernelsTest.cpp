@@ -371,15 +371,17 @@ bool hasLoop(const std::string &text) {
   return false;
 }
 
+/// How often a part stands in a text.
+size_t count(const std::string &text, const std::string &part) {
+  size_t n = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at)
+    ++n;
+  return n;
+}
+
 /// Where a thread has few vectors, they are loaded once, and all in front of
 /// what is computed. Else each phase is a loop.
 TEST(GeneratedKernels, GoThroughWhatTheyReduceInPhases) {
-  auto count = [](const std::string &text, const std::string &part) {
-    size_t n = 0;
-    for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at)
-      ++n;
-    return n;
-  };
   const std::string once = textOf(makeNormed({DType::F32, {64, 4096}}, 1));
   size_t at = 0;
   for (const char *part :
@@ -404,12 +406,6 @@ TEST(GeneratedKernels, GoThroughWhatTheyReduceInPhases) {
 
 /// Loops keep what they load in shared memory, as far as there is room.
 TEST(GeneratedKernels, KeepWhatTheyReadAgain) {
-  auto count = [](const std::string &text, const std::string &part) {
-    size_t n = 0;
-    for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at)
-      ++n;
-    return n;
-  };
   struct Row {
     int64_t width;       ///< of rows of f32
     uint32_t limit;      ///< of the card
@@ -435,6 +431,29 @@ TEST(GeneratedKernels, KeepWhatTheyReadAgain) {
     EXPECT_EQ(count(text, "ld.global.v4.b32"),
               row.kept || row.width == 16384 ? 8u : 16u);
   }
+}
+
+/// What is kept and what sums take together fit into what a block may have:
+/// 1 KiB more than it may ask for. A part consists of whole turns.
+TEST(GeneratedKernels, KeepWhatABlockHasRoomFor) {
+  size_t numParts = 0, numWhole = 0;
+  for (int64_t size : {9000, 40001, 65536})
+    for (int64_t bytes : {1, 4, 16, 48, 128})
+      for (int64_t own : {0, 1088, 17408, 40000})
+        for (int64_t limit : {0, 20 << 10, 98 << 10, 226 << 10}) {
+          const families::GroupPlan plan{256, size, 1, 4, 1, 512, 512, 8};
+          const int64_t kept = families::keptTurns(plan, bytes, own, limit);
+          const bool isPart = kept < plan.turns();
+          EXPECT_TRUE(!isPart || kept % plan.turnsAtATime() == 0) << kept;
+          EXPECT_LE(kept, plan.turns());
+          if (kept > 0) {
+            EXPECT_LE(own + kept * bytes * plan.threads, limit + 1024);
+          }
+          numParts += isPart && kept > 0;
+          numWhole += !isPart;
+        }
+  EXPECT_GT(numParts, 10u);
+  EXPECT_GT(numWhole, 10u);
 }
 
 /// Threads that hold much at a time have all registers.

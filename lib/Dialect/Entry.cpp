@@ -43,6 +43,15 @@ LogicalResult aicf::step::checkOneBlock(func::FuncOp func) {
                           << func.getBody().getBlocks().size() << " blocks";
 }
 
+LogicalResult aicf::step::checkStepForm(func::FuncOp func) {
+  if (failed(checkOneBlock(func)))
+    return failure();
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
+    if (failed(checkTensorType(func, "argument " + Twine(i), type)))
+      return failure();
+  return success();
+}
+
 llvm::DenseSet<Operation *> aicf::step::findUpdateOps(func::FuncOp func) {
   llvm::DenseSet<Operation *> update;
   for (Operation &op : func.front().without_terminator()) {

@@ -24,6 +24,10 @@ std::optional<Role> parseArgumentRole(StringRef name);
 
 /// Emits an error unless the entry has one block that ends in func.return.
 LogicalResult checkOneBlock(func::FuncOp func);
+/// Emits an error unless passes can read the entry: it has one block, and its
+/// arguments are tensors that a plan can hold. A pass that is run alone asks
+/// this before it makes ops of them, whose types could not be inferred.
+LogicalResult checkStepForm(func::FuncOp func);
 
 /// An entry is a public function with a body and any `aicf.*` attribute on
 /// itself, its arguments or its results.

@@ -53,6 +53,23 @@ func.func @infinite(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+// A number before it was rounded, which no field has either.
+// CHECK-LABEL: func.func @rounded_to_infinity
+// CHECK: %[[C:.*]] = aicf.constant dense<0x7C00> : tensor<f16>
+// CHECK: %[[B:.*]] = aicf.broadcast %[[C]] to [8]
+// CHECK: aicf.mul %arg0, %[[B]]
+func.func @rounded_to_infinity(%a: tensor<8xf16>) -> tensor<8xf16> {
+  %y = aicf.map %a : tensor<8xf16> -> tensor<8xf16> {
+  ^bb0(%x: f16):
+    %n = arith.constant {aicf.exact = 1.0e308} 0x7C00 : f16
+    %m = arith.mulf %x, %n : f16
+    aicf.yield %m : f16
+  }
+  return %y : tensor<8xf16>
+}
+
+// -----
+
 // What is filled has the type of the number, not of another operand.
 // CHECK-LABEL: func.func @types
 // CHECK-DAG: %[[I:.*]] = aicf.cast %arg0 to f32

@@ -77,6 +77,22 @@ static LogicalResult checkF64(Operation *op, NamedAttribute attr) {
                          << "' must be an f64, got " << attr.getValue();
 }
 
+/// 'aicf.exact' is the number that the constant rounds.
+static LogicalResult checkExact(Operation *op, NamedAttribute attr) {
+  auto rounded = dyn_cast<FloatAttr>(cast<arith::ConstantOp>(op).getValue());
+  auto exact = cast<FloatAttr>(attr.getValue()).getValue();
+  bool losesInfo;
+  if (rounded)
+    exact.convert(rounded.getValue().getSemantics(),
+                  llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  if (rounded && (exact.bitwiseIsEqual(rounded.getValue()) ||
+                  (exact.isNaN() && rounded.getValue().isNaN())))
+    return success();
+  return op->emitError() << "'aicf.exact' is " << attr.getValue()
+                         << ", expected a number that rounds to "
+                         << cast<arith::ConstantOp>(op).getValue();
+}
+
 LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
   StringRef name = attr.getName();
@@ -91,7 +107,7 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
   if (name == kRecomputeAttr && !isa<FunctionOpInterface>(op))
     return isa<UnitAttr>(attr.getValue()) ? success() : checkString(op, attr);
   if (name == kExactAttr && isa<arith::ConstantOp>(op))
-    return checkF64(op, attr);
+    return failure(failed(checkF64(op, attr)) || failed(checkExact(op, attr)));
   if (!isa<FunctionOpInterface>(op))
     return op->emitError() << "unexpected attribute '" << name
                            << "': only functions carry it";

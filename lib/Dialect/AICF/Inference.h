@@ -47,6 +47,43 @@ Attr requiredAttr(std::optional<Location> loc, typename Op::Adaptor adaptor,
   return attr;
 }
 
+/// The number that a trait of ODS, such as OpTrait::NOperands, says of Op; 0
+/// where none does.
+template <typename Op, template <unsigned> class Trait, unsigned... N>
+constexpr unsigned countByTrait(std::integer_sequence<unsigned, N...>) {
+  unsigned count = 0;
+  (void)((Op::template hasTrait<Trait<N + 2>::template Impl>()
+              ? (count = N + 2, true)
+              : false) ||
+         ...);
+  return count;
+}
+
+/// Whether there are as many operands as the op takes, in the words of MLIR's
+/// verifiers.
+template <typename Op>
+LogicalResult checkOperandCount(std::optional<Location> location,
+                                ValueRange operands) {
+  // As many as the largest record has, and more.
+  constexpr std::make_integer_sequence<unsigned, 30> counts;
+  constexpr bool isOne = Op::template hasTrait<OpTrait::OneOperand>();
+  constexpr unsigned exactly =
+      isOne ? 1 : countByTrait<Op, OpTrait::NOperands>(counts);
+  constexpr unsigned atLeast =
+      std::max({exactly, countByTrait<Op, OpTrait::AtLeastNOperands>(counts),
+                unsigned(Op::template hasTrait<
+                         OpTrait::AtLeastNOperands<1>::template Impl>())});
+  static_assert(atLeast || Op::template hasTrait<OpTrait::ZeroOperands>() ||
+                    Op::template hasTrait<OpTrait::VariadicOperands>(),
+                "an op of more operands than `counts` has");
+  if (operands.size() < atLeast || (exactly && operands.size() > exactly))
+    return emitOptionalError(
+        location, "'", Op::getOperationName(), "' op expected ", atLeast,
+        exactly ? "" : " or more", atLeast == 1 ? " operand" : " operands",
+        ", but found ", operands.size());
+  return success();
+}
+
 /// Inference asks for the operands' shapes. MLIR's parser says nothing of its
 /// own where inference fails.
 inline LogicalResult checkRanked(std::optional<Location> location, StringRef op,

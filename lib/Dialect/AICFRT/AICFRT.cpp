@@ -73,6 +73,8 @@ RankedTensorType aicf::rt::withLayout(RankedTensorType type,
 LogicalResult
 PaddedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
                            function_ref<InFlightDiagnostic()> emitError) const {
+  if (!element) // the parser has refused it, and asks all the same
+    return failure();
   std::optional<DType> dtype = toDType(element);
   if (dtype && shape.size() <= kMaxRank) {
     TensorDesc desc(*dtype, {shape.data(), shape.size()});
@@ -89,6 +91,8 @@ PaddedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
 LogicalResult StridedAttr::verifyEncoding(
     ArrayRef<int64_t> shape, Type element,
     function_ref<InFlightDiagnostic()> emitError) const {
+  if (!element) // as above
+    return failure();
   ArrayRef<int64_t> strides = getStrides();
   bool fits = strides.size() == shape.size() && shape.size() <= kMaxRank &&
               llvm::none_of(strides, [](int64_t s) { return s < 0; });

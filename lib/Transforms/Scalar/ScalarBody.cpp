@@ -35,7 +35,10 @@ Value ScalarBody::filled(double number, Type element, Location loc) {
     if (argument.getType() == element && std::isfinite(number) &&
         !element.isInteger(1) && reads(argument))
       if (Value like = translate(argument))
-        return FillLikeOp::create(builder, loc, like, APFloat(number));
+        if (Value filled = makeIfLegal<FillLikeOp>(
+                builder, loc, like,
+                builder.getNamedAttr("value", builder.getF64FloatAttr(number))))
+          return filled;
   Attribute attr;
   if (isa<FloatType>(element))
     attr = builder.getFloatAttr(element, number);

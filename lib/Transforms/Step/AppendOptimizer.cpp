@@ -125,6 +125,11 @@ LogicalResult Appender::addLossScale() {
     return func.emitError() << "'aicf.loss_scale' is " << name
                             << ", expected the name of a state";
   Value scale = func.getArgument(i);
+  if (scale.getType() != scalarOf(getElementTypeOrSelf(scale)) ||
+      !isFloatElement(getElementTypeOrSelf(scale)))
+    return func.emitError()
+           << "'aicf.loss_scale' is " << name << ", a state of "
+           << scale.getType() << ", expected a 0-d float";
   FailureOr<BlockArgument> streak =
       addState(scalarOf(b.getI32Type()), name.getValue() + ".streak");
   if (failed(streak))
@@ -260,7 +265,7 @@ struct AppendOptimizer : aicf::impl::AppendOptimizerBase<AppendOptimizer> {
   void runOnOperation() override {
     SmallVector<func::FuncOp> entries = getEntries(getOperation());
     if (!llvm::all_of(entries, [](func::FuncOp func) {
-          return succeeded(checkOneBlock(func));
+          return succeeded(checkStepForm(func));
         }))
       return signalPassFailure();
     FailureOr<OptimizerStates> states = OptimizerStates::create(entries);

@@ -263,7 +263,7 @@ namespace {
 struct Autodiff : aicf::impl::AutodiffBase<Autodiff> {
   void runOnOperation() override {
     for (func::FuncOp func : getEntries(getOperation())) {
-      if (failed(checkOneBlock(func)))
+      if (failed(checkStepForm(func)))
         return signalPassFailure();
       if (!hasLoss(func))
         continue;

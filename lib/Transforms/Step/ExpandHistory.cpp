@@ -86,7 +86,7 @@ struct ExpandHistory : aicf::impl::ExpandHistoryBase<ExpandHistory> {
   void runOnOperation() override {
     llvm::StringMap<func::FuncOp> owners;
     for (func::FuncOp func : getEntries(getOperation()))
-      if (failed(checkOneBlock(func)) || failed(checkNames(func, owners)) ||
+      if (failed(checkStepForm(func)) || failed(checkNames(func, owners)) ||
           failed(expand(func)))
         return signalPassFailure();
   }

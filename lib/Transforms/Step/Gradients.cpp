@@ -16,6 +16,17 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
 
+/// Whether optimizers take a gradient of type `grad` for a parameter of
+/// `param`: one of its own type, or one of 16 bits for f32.
+static bool isGradientOf(Type grad, Type param) {
+  Type element = getElementTypeOrSelf(param),
+       narrow = getElementTypeOrSelf(grad);
+  bool isNarrower = element.isF32() && (narrow.isF16() || narrow.isBF16());
+  return isFloatElement(element) && (grad == param || isNarrower) &&
+         cast<ShapedType>(grad).getShape() ==
+             cast<ShapedType>(param).getShape();
+}
+
 FailureOr<SmallVector<Gradient>> aicf::findGradients(func::FuncOp func) {
   EntrySignature signature(func);
   SmallVector<Gradient> gradients;
@@ -31,7 +42,16 @@ FailureOr<SmallVector<Gradient>> aicf::findGradients(func::FuncOp func) {
     if (arg < 0 || signature.arguments[arg].role != Role::Param)
       return func.emitError() << "result " << i << " is the gradient of "
                               << name << ", which is not a parameter";
-    gradients.push_back({i, func.getArgument(arg), name.getValue(),
+    BlockArgument param = func.getArgument(arg);
+    Type type = func.getResultTypes()[i];
+    if (!isGradientOf(type, param.getType()))
+      return func.emitError()
+             << "result " << i << " is the gradient of " << name << ", "
+             << param.getType() << ", and of type " << type
+             << ": expected the parameter's type, which is of floats, or for "
+                "f32 "
+                "also f16 or bf16";
+    gradients.push_back({i, param, name.getValue(),
                          func.front().getTerminator()->getOperand(i)});
   }
   if (gradients.empty())

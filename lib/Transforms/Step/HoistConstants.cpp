@@ -142,8 +142,7 @@ struct HoistConstants : aicf::impl::HoistConstantsBase<HoistConstants> {
   void runOnOperation() override {
     Constants constants;
     for (func::FuncOp func : getEntries(getOperation()))
-      if (failed(checkOneBlock(func)) ||
-          failed(Hoister(func, constants).run()))
+      if (failed(checkStepForm(func)) || failed(Hoister(func, constants).run()))
         return signalPassFailure();
   }
 };

@@ -93,7 +93,7 @@ struct KeepValues : aicf::impl::KeepValuesBase<KeepValues> {
     func::FuncOp func = getOperation();
     if (mode == Keep::None || !isEntry(func))
       return;
-    if (failed(checkOneBlock(func)))
+    if (failed(checkStepForm(func)))
       return signalPassFailure();
     EntrySignature signature(func);
     FailureOr<SmallVector<KeptValue>> kept =

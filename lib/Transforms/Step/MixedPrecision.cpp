@@ -279,7 +279,7 @@ struct MixedPrecision : aicf::impl::MixedPrecisionBase<MixedPrecision> {
     llvm::StringSet<> derived;
     SmallVector<func::FuncOp> entries = getEntries(getOperation());
     for (func::FuncOp func : entries) {
-      if (failed(checkOneBlock(func)))
+      if (failed(checkStepForm(func)))
         return signalPassFailure();
       EntrySignature signature(func);
       ComputeOps compute(func, signature, narrow);

@@ -146,7 +146,7 @@ struct Rematerialize : aicf::impl::RematerializeBase<Rematerialize> {
     func::FuncOp func = getOperation();
     if (!isEntry(func))
       return markAllAnalysesPreserved();
-    if (failed(checkOneBlock(func)))
+    if (failed(checkStepForm(func)))
       return signalPassFailure();
     for (Operation &op : func.front())
       if (op.hasAttr(kRecomputeAttr) && !isPure(&op)) {

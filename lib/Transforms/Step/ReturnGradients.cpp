@@ -116,7 +116,7 @@ struct ReturnGradients : aicf::impl::ReturnGradientsBase<ReturnGradients> {
       // The batches that only add up their gradients have none to return.
       if (func.getName().ends_with(kAccumulateSuffix))
         continue;
-      if (failed(checkOneBlock(func)) || failed(returnGradients(func, names)))
+      if (failed(checkStepForm(func)) || failed(returnGradients(func, names)))
         return signalPassFailure();
     }
   }

@@ -233,7 +233,7 @@ struct SplitStep : aicf::impl::SplitStepBase<SplitStep> {
   void runOnOperation() override {
     llvm::StringMap<Type> carriers;
     for (func::FuncOp func : getEntries(getOperation()))
-      if (failed(checkOneBlock(func)) || failed(split(func, carriers)))
+      if (failed(checkStepForm(func)) || failed(split(func, carriers)))
         return signalPassFailure();
   }
 };

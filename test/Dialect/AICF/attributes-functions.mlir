@@ -82,6 +82,22 @@ func.func @f() {
 // -----
 
 func.func @f() {
+  // expected-error @+1 {{'aicf.exact' is 1.000000e+308 : f64, expected a number that rounds to 1.000000e+00 : f16}}
+  %0 = arith.constant {aicf.exact = 1.0e308} 1.0 : f16
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'aicf.exact' is 7.000000e+00 : f64, expected a number that rounds to 7 : i32}}
+  %0 = arith.constant {aicf.exact = 7.0} 7 : i32
+  return
+}
+
+// -----
+
+func.func @f() {
   // expected-error @+1 {{unexpected attribute 'aicf.name': only functions carry it}}
   %0 = arith.constant {aicf.name = "one"} 1.0 : f32
   return

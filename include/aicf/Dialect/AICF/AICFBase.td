@@ -112,6 +112,31 @@ class AICF_Op<string mnemonic, list<Trait> ofOp = []>
   let assemblyFormat = "operands attr-dict `:` type(operands)";
 }
 
+/// MLIR's InferTypeOpAdaptor, which counts operands first: the parser infers types of
+/// what is written, and adaptors read operands by their places.
+class AICF_InfersTypes<code declarations = ""> : TraitList<[
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    NativeOpTrait<"InferTypeOpAdaptor", [], [{
+      static ::llvm::LogicalResult inferReturnTypes(
+          ::mlir::MLIRContext *context,
+          std::optional<::mlir::Location> location, Adaptor adaptor,
+          ::llvm::SmallVectorImpl<::mlir::Type> &types);
+    }] # declarations, [{
+      ::llvm::LogicalResult $cppClass::inferReturnTypes(
+          ::mlir::MLIRContext *context,
+          std::optional<::mlir::Location> location,
+          ::mlir::ValueRange operands, ::mlir::DictionaryAttr attributes,
+          ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
+          ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+        if (::mlir::failed(checkOperandCount<$cppClass>(location, operands))) {
+          return ::mlir::failure();
+        }
+        return inferReturnTypes(
+            context, location,
+            Adaptor(operands, attributes, properties, regions), types);
+      }
+    }]>]>;
+
 /// An op that is one primitive. It has the operands, fields, rules and facts of the
 /// primitive's record.
 ///   stepAttrs        attributes for what the primitive shows in its result types
@@ -125,7 +150,7 @@ class AICF_Op<string mnemonic, list<Trait> ofOp = []>
 class AICF_OpOf<Primitive record, string mnemonic = record.kindName,
                 list<Trait> traits = []>
     : AICF_Op<mnemonic,
-          traits # [InferTypeOpAdaptor, RecordOpInterface]
+          traits # [AICF_InfersTypes<>, RecordOpInterface]
           # !if(HasManyOptional<!foreach(o, record.plain, o.isOptional)>.yes,
                 [AttrSizedOperandSegments], []<Trait>)> {
   Primitive primitive = record;
@@ -221,7 +246,7 @@ class AICF_ComparingOpOf<Primitive record, string compared, code alike = "",
 /// C1..Cn; type inference and the verifier both call it.
 class AICF_Composite<string mnemonic, Phase phase, Precision precision,
                      list<Trait> more = []>
-    : AICF_Op<mnemonic, [InferTypeOpAdaptorBase<[{
+    : AICF_Op<mnemonic, [AICF_InfersTypes<[{
         static ::llvm::LogicalResult
         check(Adaptor adaptor,
               ::llvm::function_ref<::mlir::InFlightDiagnostic()> report);

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 // Answers whether two values of one buffer share bytes, and whether some values
-// together cover another. Exact where all are boxes of one array: each a range
-// of indices per dimension, such as rows, columns or a tile of a matrix. Others
-// are taken for all bytes from their first to their last, which is safe: it may
-// see overlap where there is none, and never misses one.
+// together cover another. Exact where all are made of boxes of one array: of a
+// range of indices per dimension, such as rows, columns or a tile of a matrix.
+// Others are taken for all bytes from their first to their last, or in the
+// steps of what may cover them, which is safe: it may see overlap where there
+// is none, and never misses one.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_LIB_SCHEDULE_REGION_H
 #define AICF_LIB_SCHEDULE_REGION_H
@@ -43,13 +44,17 @@ public:
 
 private:
   friend class BoxFrame;
+  /// Makes one dimension of two where pieces lie behind each other, or finds
+  /// that the pieces of one lie among those of another.
+  void mergeRuns();
+  /// Itself if it is exact, else all bytes from the first to the last.
+  Region asBoxes() const;
   /// `count` pieces, the starts of two neighbours `stride` bytes apart.
   struct Dimension {
     uint64_t count, stride;
   };
   uint64_t first, last;
-  /// False where the pieces of a dimension overlap each other: `dims` has all
-  /// bytes from the first to the last then.
+  /// False where the pieces of a dimension overlap those of another.
   bool isExact = true;
   uint8_t rank = 0; ///< dimensions, strides falling; the last has stride 1
   Dimension dims[kMaxRank + 1];

@@ -134,6 +134,40 @@ TEST(Region, ARunCoversEveryViewOfItself) {
   }
 }
 
+/// A slice of a box of an array, in steps that need not divide a row or the
+/// number of rows, as a view of a part that is written in its place.
+TEST(Region, ABoxCoversEverySliceOfItself) {
+  std::mt19937 random(11);
+  const std::vector<std::vector<int64_t>> shapes = {
+      {4, 4}, {7, 5}, {5, 4, 3}, {3, 4, 3, 5}};
+  for (int round = 0; round < 3000; ++round) {
+    const auto &shape = shapes[random() % shapes.size()];
+    std::vector<int64_t> strides(shape.size(), 1), box, slice, steps;
+    for (size_t i = shape.size(); i-- > 1;)
+      strides[i - 1] = strides[i] * shape[i];
+    int64_t offset = 0, start = 0;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      int64_t begin = int64_t(random()) % shape[i],
+              step = 1 + int64_t(random()) % 4;
+      box.push_back(1 + int64_t(random()) % (shape[i] - begin));
+      int64_t first = int64_t(random()) % box[i];
+      slice.push_back((box[i] - first - 1) / step + 1);
+      steps.push_back(slice[i] > 1 ? step * strides[i] : 0);
+      offset += begin * strides[i];
+      start += (begin + first) * strides[i];
+    }
+    const Value part{4 * uint64_t(offset),
+                     TensorDesc::strided(DType::F32, box, strides)};
+    const Value view{4 * uint64_t(start),
+                     TensorDesc::strided(DType::F32, slice, steps)};
+    ASSERT_TRUE(isCovered(view, {part}));
+    EXPECT_TRUE(Region::isCovered(view.region, {&part.region, 1}))
+        << testing::PrintToString(box) << testing::PrintToString(slice)
+        << testing::PrintToString(steps) << offset << " " << start;
+    EXPECT_TRUE(view.region.overlaps(part.region)) << round;
+  }
+}
+
 TEST(Region, NothingIsMissed) {
   std::mt19937 random(8);
   auto any = [&]() -> Value {

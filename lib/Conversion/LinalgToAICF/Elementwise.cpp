@@ -32,8 +32,8 @@ Value expanded(OpBuilder &builder, Location loc, Value x,
     kept.push_back(llvm::is_contained(loops, loop) ? shape[loop] : 1);
   x = builder.createOrFold<ReshapeOp>(loc, x,
                                       builder.getDenseI64ArrayAttr(kept));
-  return BroadcastOp::create(builder, loc, x,
-                             builder.getDenseI64ArrayAttr(shape));
+  return builder.createOrFold<BroadcastOp>(loc, x,
+                                           builder.getDenseI64ArrayAttr(shape));
 }
 
 /// The vector that `value` repeats over its rows, or null.

@@ -8,6 +8,7 @@
 // one matcher.
 //===----------------------------------------------------------------------===//
 
+#include "lib/Conversion/LinalgToAICF/Contraction.h"
 #include "lib/Conversion/LinalgToAICF/Elementwise.h"
 #include "lib/Conversion/LinalgToAICF/LinalgToAICF.h"
 
@@ -37,12 +38,34 @@ SmallVector<int64_t> loopsOf(linalg::GenericOp op, OpOperand &use) {
   return loops;
 }
 
+/// The extents of the loops; in a reduction 1 for those of the result that no
+/// operand which the body reads follows: what is reduced is the same in each of
+/// their turns.
+SmallVector<int64_t> computedShape(linalg::GenericOp op) {
+  SmallVector<int64_t> shape = op.getStaticLoopRanges();
+  if (op.getNumReductionLoops() == 0)
+    return shape;
+  SmallVector<unsigned> unread;
+  op.getParallelDims(unread);
+  for (BlockArgument argument : op.getRegionInputArgs())
+    if (!argument.use_empty())
+      for (AffineExpr result :
+           op.getMatchingIndexingMap(op.getMatchingOpOperand(argument))
+               .getResults())
+        llvm::erase_if(unread, [&](unsigned loop) {
+          return result.isFunctionOfDim(loop);
+        });
+  for (unsigned loop : unread)
+    shape[loop] = 1;
+  return shape;
+}
+
 class Converter {
 public:
   /// `usesGradients`: see ScalarBody.
   Converter(IRRewriter &rewriter, linalg::GenericOp op, bool usesGradients)
-      : rewriter(rewriter), op(op), loc(op.getLoc()),
-        shape(op.getStaticLoopRanges()), body(rewriter, op, shape, usesGradients) {}
+      : rewriter(rewriter), op(op), loc(op.getLoc()), shape(computedShape(op)),
+        body(rewriter, op, shape, usesGradients) {}
 
   /// The op's result as a value of aicf ops, or null for `reason`.
   Value convert() {
@@ -60,12 +83,12 @@ public:
     OpOperand &init = *op.getDpsInitOperand(0);
     SmallVector<unsigned> parallel;
     op.getParallelDims(parallel);
-    if (op.getMatchingIndexingMap(&init).getNumResults() != parallel.size() ||
-        !llvm::equal(loopsOf(op, init), parallel))
-      return fail("a result whose dimensions are not its loops in order");
+    isInOrder =
+        op.getMatchingIndexingMap(&init).getNumResults() == parallel.size() &&
+        llvm::equal(loopsOf(op, init), parallel);
     if (op.getNumReductionLoops() != 0)
       return convertReduction(yielded, init);
-    return body.translate(yielded);
+    return isInOrder ? body.translate(yielded) : failOutOfOrder();
   }
 
   std::string reason;
@@ -77,6 +100,9 @@ private:
   Value fail(StringRef why) {
     reason = why;
     return {};
+  }
+  Value failOutOfOrder() {
+    return fail("a result whose dimensions are not its loops in order");
   }
 
   /// out + term, summed over the reduction loops; or an extremum.
@@ -90,8 +116,8 @@ private:
       return fail("a reduction that is not a sum, a maximum or a minimum");
     Value term = sum.getLhs() == out ? sum.getRhs() : sum.getLhs();
     Value total = product(term, init);
-    if (!total && reason.empty())
-      total = summed(body.translate(term));
+    if (!total)
+      total = isInOrder ? summed(body.translate(term)) : failOutOfOrder();
     if (!total)
       return {};
     std::optional<double> start = constantOf(init.get());
@@ -109,14 +135,39 @@ private:
   Value summed(Value tensor) {
     if (!tensor)
       return {};
-    return ReduceSumOp::create(rewriter, loc, tensor, reducedAxes(),
-                               rewriter.getBoolAttr(false));
+    remarkSize();
+    return repeated(ReduceSumOp::create(rewriter, loc, tensor, reducedAxes(),
+                                        rewriter.getBoolAttr(false)));
   }
 
   DenseI64ArrayAttr reducedAxes() {
     SmallVector<unsigned> axes;
     op.getReductionDims(axes);
     return rewriter.getDenseI64ArrayAttr(llvm::to_vector_of<int64_t>(axes));
+  }
+
+  /// A tensor of the loops that are not reduced, of which some are 1 (see
+  /// computedShape()), as the result.
+  Value repeated(Value tensor) {
+    return rewriter.createOrFold<BroadcastOp>(
+        loc, tensor,
+        rewriter.getDenseI64ArrayAttr(
+            cast<ShapedType>(op.getResult(0).getType()).getShape()));
+  }
+
+  /// What is computed for each turn of all loops may be far more than is read.
+  void remarkSize() {
+    int64_t computed = llvm::product_of(shape), read = 0;
+    for (BlockArgument argument : op.getRegionInputArgs())
+      if (auto type = dyn_cast<ShapedType>(
+              op.getMatchingOpOperand(argument)->get().getType());
+          type && !argument.use_empty())
+        read += type.getNumElements();
+    if (read > 0 && computed / read >= 100)
+      emitRemark(loc) << "computes " << computed << " elements from " << read
+                      << " of its operands and reduces them: only a sum of "
+                         "products over loops that both factors have becomes a "
+                         "product of matrices";
   }
 
   /// The largest or smallest over the reduction loops; NaN where there is one.
@@ -130,14 +181,18 @@ private:
     std::optional<double> start = constantOf(init.get());
     if (!start || !std::isinf(*start) || (*start < 0) != isMax)
       return fail("a reduction that does not start from infinity");
+    if (!isInOrder)
+      return failOutOfOrder();
     Value x = body.translate(better->getOperand(better->getOperand(0) == out));
     if (!x)
       return {};
+    remarkSize();
     BoolAttr keepdim = rewriter.getBoolAttr(false);
-    return isMax ? ReduceMaxOp::create(rewriter, loc, x, reducedAxes(), keepdim)
-                       .getY()
-                 : ReduceMinOp::create(rewriter, loc, x, reducedAxes(), keepdim)
-                       .getY();
+    return repeated(
+        isMax ? ReduceMaxOp::create(rewriter, loc, x, reducedAxes(), keepdim)
+                    .getY()
+              : ReduceMinOp::create(rewriter, loc, x, reducedAxes(), keepdim)
+                    .getY());
   }
 
   /// A factor before it is cast to the type that is summed in.
@@ -145,116 +200,39 @@ private:
     auto cast = factor.getDefiningOp<arith::ExtFOp>();
     return cast ? cast.getIn() : factor;
   }
-  /// Products of 16-bit numbers are exact in f32.
-  Value wide(Value tensor) {
-    Type element = getElementTypeOrSelf(op.getResult(0).getType());
-    if (getElementTypeOrSelf(tensor.getType()) == element)
-      return tensor;
-    return CastOp::create(rewriter, loc, tensor, TypeAttr::get(element));
+  /// An operand of the body, with its loops, or null.
+  std::optional<Factor> factorOf(Value scalar) {
+    auto argument = dyn_cast<BlockArgument>(narrow(scalar));
+    if (!argument || argument.getOwner() != op.getBody())
+      return std::nullopt;
+    OpOperand &use = op->getOpOperand(argument.getArgNumber());
+    SmallVector<int64_t> loops = loopsOf(op, use), once = loops;
+    llvm::sort(once);
+    if (loops.empty() || llvm::unique(once) != once.end() || op.isDpsInit(&use))
+      return std::nullopt;
+    return Factor{use.get(), loops};
   }
 
-  /// Returns the product of two operands over one reduction loop; null where it
-  /// is not one, with a reason where its form is not ours.
+  /// Returns the product of two operands, summed as matrices are; null where it
+  /// is not one.
   Value product(Value term, OpOperand &init) {
     auto times = term.getDefiningOp<arith::MulFOp>();
-    if (!times || op.getNumReductionLoops() != 1 || op.getNumDpsInputs() != 2)
+    if (!times)
       return {};
-    Value left = narrow(times.getLhs()), right = narrow(times.getRhs());
-    Value first = op.getMatchingBlockArgument(op.getDpsInputOperand(0)),
-          second = op.getMatchingBlockArgument(op.getDpsInputOperand(1));
-    if (!(left == first && right == second) &&
-        !(left == second && right == first))
-      return {};
-    SmallVector<int64_t> out = loopsOf(op, init);
-    if (Value batched = batchedProduct(out))
-      return batched;
-    for (unsigned i : {0u, 1u}) {
-      OpOperand *a = op.getDpsInputOperand(i),
-                *b = op.getDpsInputOperand(1 - i);
-      std::optional<bool> transA = isTransposed(loopsOf(op, *a), out, true);
-      std::optional<bool> transB = isTransposed(loopsOf(op, *b), out, false);
-      if (transA && transB)
-        return makeProduct(a->get(), *transA, b->get(), *transB);
-    }
-    bool isBroadcast =
-        llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *use) {
-          return int64_t(loopsOf(op, *use).size()) == op.getNumLoops();
-        });
-    return isBroadcast ? Value()
-                       : fail("a product that is not of two matrices");
-  }
-
-  /// Returns a product matrix by matrix, where the dimensions in front are
-  /// those of both factors and of the result, or null.
-  Value batchedProduct(ArrayRef<int64_t> out) {
-    size_t batch = out.size() < 3 ? 0 : out.size() - 2;
-    if (batch == 0 || !llvm::equal(out.take_front(batch),
-                                   llvm::seq<int64_t>(0, int64_t(batch))))
-      return {};
-    for (unsigned i : {0u, 1u}) {
-      OpOperand *a = op.getDpsInputOperand(i),
-                *b = op.getDpsInputOperand(1 - i);
-      SmallVector<int64_t> loopsA = loopsOf(op, *a), loopsB = loopsOf(op, *b);
-      if (loopsA.size() != out.size() || loopsB.size() != out.size() ||
-          !llvm::equal(ArrayRef(loopsA).take_front(batch),
-                       out.take_front(batch)) ||
-          !llvm::equal(ArrayRef(loopsB).take_front(batch),
-                       out.take_front(batch)))
-        return {};
-      std::optional<bool> transA = isTransposed(
-          ArrayRef(loopsA).drop_front(batch), out.drop_front(batch), true);
-      std::optional<bool> transB = isTransposed(
-          ArrayRef(loopsB).drop_front(batch), out.drop_front(batch), false);
-      if (transA && transB)
-        return MatmulOp::create(rewriter, loc, wide(a->get()), wide(b->get()),
-                                rewriter.getBoolAttr(*transA),
-                                rewriter.getBoolAttr(*transB));
-    }
-    return {};
-  }
-
-  /// Whether a factor lies the other way round: a is [rows..., k], b [k, n].
-  std::optional<bool> isTransposed(ArrayRef<int64_t> loops,
-                                   ArrayRef<int64_t> out, bool isLeft) {
-    SmallVector<unsigned> reduced;
-    op.getReductionDims(reduced);
-    int64_t k = reduced[0];
-    if (out.size() < 2 || loops.size() < 2)
-      return std::nullopt;
-    SmallVector<int64_t> others(isLeft ? out.drop_back() : out.take_back(1));
-    SmallVector<int64_t> behind = others, before = {k};
-    behind.push_back(k);
-    before.append(others);
-    if (llvm::equal(loops, behind))
-      return !isLeft;
-    if (llvm::equal(loops, before) && others.size() == 1)
-      return isLeft;
-    return std::nullopt;
-  }
-
-  Value makeProduct(Value a, bool transA, Value b, bool transB) {
-    for (auto [factor, flag] : {std::pair{&a, &transA}, {&b, &transB}}) {
-      auto transpose = factor->getDefiningOp<TransposeOp>();
-      if (!transpose ||
-          !llvm::equal(transpose.getPermutation(), ArrayRef<int64_t>{1, 0}))
-        continue;
-      *factor = transpose.getX();
-      *flag = !*flag;
-    }
-    a = wide(a);
-    b = wide(b);
-    if (!transA && transB)
-      return LinearOp::create(rewriter, loc, a, b, /*bias=*/Value(),
-                              rewriter.getBoolAttr(true));
-    return MatmulOp::create(rewriter, loc, a, b, rewriter.getBoolAttr(transA),
-                            rewriter.getBoolAttr(transB));
+    std::optional<Factor> a = factorOf(times.getLhs()),
+                          b = factorOf(times.getRhs());
+    return a && b ? contract(rewriter, loc, *a, *b, loopsOf(op, init),
+                             op.getStaticLoopRanges(), term.getType())
+                  : Value();
   }
 
   IRRewriter &rewriter;
   linalg::GenericOp op;
   Location loc;
-  SmallVector<int64_t> shape;
+  SmallVector<int64_t> shape; ///< of what is computed before it is reduced
   BodyTranslator body;
+  bool isInOrder =
+      true; ///< the dimensions of the result are its loops in order
 };
 
 } // namespace

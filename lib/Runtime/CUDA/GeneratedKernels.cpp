@@ -11,6 +11,7 @@
 
 #include "kernels/graph/CudaProgram.h"
 #include "lib/Base/BadAlloc.h"
+#include "lib/Base/Machine.h"
 #include "lib/Runtime/CUDA/Handles.h"
 #include "lib/Runtime/CUDA/Provider.h"
 #include "lib/Runtime/CallArgs.h"
@@ -112,8 +113,7 @@ private:
     };
     constexpr size_t kMostThreads = 16;
     const size_t numThreads =
-        std::min({all.size(), kMostThreads,
-                  size_t(std::max(1u, std::thread::hardware_concurrency()))});
+        std::min({all.size(), kMostThreads, size_t(numUsableProcessors())});
     std::vector<std::thread> helpers;
     try {
       helpers.reserve(numThreads);

@@ -37,17 +37,24 @@ Span<const ElementsRow> mathElements();
 Span<const ElementsRow> pointwiseElements();
 
 /// What the kernel of `row`, which takes the call, works out once for all
-/// launches; null for most kernels. The address of each tensor of the call is
-/// in `values`. Errors: those of GraphProgram::create().
+/// launches on `numThreads` threads; null for most kernels. The address of each
+/// tensor of the call is in `values`. Errors: those of GraphProgram::create()
+/// and prepareProduct().
 StatusOr<std::shared_ptr<const CpuPrepared>>
-prepare(const KernelRow &row, const Body &body, Span<const TensorView> values);
+prepare(const KernelRow &row, const Body &body, Span<const TensorView> values,
+        int numThreads);
+
+/// Lets the libraries for products get what they need for this one: at its
+/// launch they could only hang or die for want of it. Errors: DeviceError.
+Status prepareProduct(const Body &body, Span<const TensorView> values,
+                      int numThreads);
 
 /// Which libraries compute products, and for which processor: "openblas for
 /// SkylakeX, ..." or "plain loop".
 std::string gemmLibrary();
 
-/// Puts the GEMM library into the one-thread mode that our tiling needs. Call
-/// it once, before the first launch.
+/// Chooses what the GEMM library runs on this machine. Call it once, before the
+/// first launch.
 void initialize();
 
 } // namespace aicf::cpu

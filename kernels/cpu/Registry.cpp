@@ -38,7 +38,10 @@ ElementsFunction findElementsFunction(std::string_view kid) {
 }
 
 StatusOr<std::shared_ptr<const CpuPrepared>>
-prepare(const KernelRow &row, const Body &body, Span<const TensorView> values) {
+prepare(const KernelRow &row, const Body &body, Span<const TensorView> values,
+        int numThreads) {
+  if (row.provider == KernelProvider::Blas)
+    AICF_RETURN_IF_ERROR(prepareProduct(body, values, numThreads));
   const PatternInfo *pattern = patternOf(row.pattern);
   if (pattern && pattern->graph)
     return GraphProgram::create(body, values);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cpu/ThreadPool.h"
+#include "kernels/cpu/FloatMode.h"
 #include "kernels/cpu/Patience.h"
 
 #include <algorithm>
@@ -259,6 +260,7 @@ private:
   }
 
   void help(int number) {
+    FloatMode mode; // not that of whoever started this thread
     member = number;
     uint64_t seen = 0;
     for (;;) {

@@ -17,15 +17,10 @@
 #include "kernels/gemm/OneDNN.h"
 #include "kernels/gemm/OpenBLAS.h"
 #include "kernels/gemm/Product.h"
+#include "lib/Base/Machine.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <thread>
-
-#ifdef __linux__
-#include <sched.h>
-#include <unistd.h>
-#endif
 
 #ifdef AICF_HAVE_OPENBLAS
 #include <cblas.h>
@@ -70,15 +65,8 @@ int64_t maxTiles() {
   static const int64_t most = [] {
     const char *text = std::getenv("AICF_CPU_TILES");
     int64_t number = text ? std::atoll(text) : 0;
-#ifdef __linux__
-    cpu_set_t processors;
-    if (number < 1 &&
-        sched_getaffinity(getpid(), sizeof(processors), &processors) == 0)
-      number = CPU_COUNT(&processors);
-#endif
-    if (number < 1)
-      number = int64_t(std::thread::hardware_concurrency());
-    return std::clamp<int64_t>(number, 1, 256);
+    return std::clamp<int64_t>(number < 1 ? numAllowedProcessors() : number, 1,
+                               256);
   }();
   return most;
 }
@@ -92,26 +80,56 @@ int64_t numTiles(const Product &s) {
                            int64_t(std::min(work / 1e6, double(maxTiles()))));
 }
 
+/// How the matrices of a product are cut: along the longer of M and N, into
+/// pieces of `width`.
+struct Tiling {
+  Tile whole;
+  bool splitRows;
+  int64_t length, width;
+
+  Tiling(const Product &s, int64_t count)
+      : whole{s.m, s.n, s.k, s.transA, s.transB, s.lda, s.ldb, s.ldc},
+        splitRows(s.m >= s.n), length(splitRows ? s.m : s.n),
+        width((length + count - 1) / count) {
+    // Multiples of 16 keep the library's micro-kernels full.
+    if (count > 1)
+      width = (width + 15) / 16 * 16;
+  }
+  int64_t count() const { return (length + width - 1) / width; }
+  Tile at(int64_t begin) const {
+    Tile tile = whole;
+    (splitRows ? tile.m : tile.n) = std::min(width, length - begin);
+    return tile;
+  }
+  /// Elements from the start of a factor and of the result to those of a tile.
+  int64_t startInA(int64_t begin) const {
+    return !splitRows ? 0 : begin * (whole.transA ? 1 : whole.lda);
+  }
+  int64_t startInB(int64_t begin) const {
+    return splitRows ? 0 : begin * (whole.transB ? whole.ldb : 1);
+  }
+  int64_t startInC(int64_t begin) const {
+    return splitRows ? begin * whole.ldc : begin;
+  }
+};
+
+/// The tiles of each product of a batch. Products are computed side by side,
+/// each by a thread alone, but where there are fewer than processors.
+Tiling tilingOf(const Product &s) {
+  bool isMany = s.batches.count > 1 && s.batches.count >= maxTiles();
+  return Tiling(s, isMany ? 1 : numTiles(s));
+}
+
 template <typename T> void gemm(GemmArgs call) {
   Product s(call);
   const T *a = s.a.strided<T>(), *b = s.b.strided<T>();
   T *c = s.c.strided<T>();
-  bool splitRows = s.m >= s.n;
-  int64_t length = splitRows ? s.m : s.n;
-  // Multiples of 16 keep the library's micro-kernels full.
-  int64_t width = (length + numTiles(s) - 1) / numTiles(s);
-  width = (width + 15) / 16 * 16;
-  Tile whole{s.m, s.n, s.k, s.transA, s.transB, s.lda, s.ldb, s.ldc};
-  parallelFor(length, width, call->numThreads, kParallelElements,
-              [&](int64_t begin, int64_t end) {
-                Tile tile = whole;
-                (splitRows ? tile.m : tile.n) = end - begin;
-                if (splitRows)
-                  multiply(tile, a + begin * (s.transA ? 1 : s.lda), b,
-                           c + begin * s.ldc);
-                else
-                  multiply(tile, a, b + begin * (s.transB ? s.ldb : 1),
-                           c + begin);
+  const Tiling tiles = tilingOf(s);
+  const OneThreadOfOpenBLAS scope;
+  parallelFor(tiles.length, tiles.width, call->numThreads, kParallelElements,
+              [&](int64_t begin, int64_t) {
+                multiply(tiles.at(begin), a + tiles.startInA(begin),
+                         b + tiles.startInB(begin), c + tiles.startInC(begin));
               });
 }
 
@@ -142,31 +160,18 @@ template <typename T> void batchedGemmHalf(BatchedGemmArgs call) {
   multiplyHalf<T, T>(Product(call), call->numThreads);
 }
 
-/// A product after the other, or side by side: each is one tile, which a thread
-/// computes alone. Where there are fewer than processors, each is cut into
-/// tiles.
 template <typename T> void batchedGemm(BatchedGemmArgs call) {
   Product s(call);
-  bool splitRows = s.m >= s.n;
-  int64_t length = splitRows ? s.m : s.n;
-  int64_t tiles = s.batches.count >= maxTiles() ? 1 : numTiles(s);
-  int64_t width = (length + tiles - 1) / tiles;
-  width = tiles == 1 ? length : (width + 15) / 16 * 16;
-  tiles = (length + width - 1) / width;
-  Tile whole{s.m, s.n, s.k, s.transA, s.transB, s.lda, s.ldb, s.ldc};
-  parallelFor(s.batches.count * tiles, 1, call->numThreads,
+  const Tiling tiles = tilingOf(s);
+  const OneThreadOfOpenBLAS scope;
+  parallelFor(s.batches.count * tiles.count(), 1, call->numThreads,
               s.batches.count * s.m * s.n * s.k, [&](int64_t i, int64_t) {
-                Batches::Offsets at = s.batches.at(i / tiles);
-                int64_t begin = i % tiles * width;
-                Tile tile = whole;
-                (splitRows ? tile.m : tile.n) = std::min(width, length - begin);
-                at.c += splitRows ? begin * s.ldc : begin;
-                if (splitRows)
-                  at.a += begin * (s.transA ? 1 : s.lda);
-                else
-                  at.b += begin * (s.transB ? s.ldb : 1);
-                multiply(tile, s.a.strided<T>() + at.a, s.b.strided<T>() + at.b,
-                         s.c.strided<T>() + at.c);
+                Batches::Offsets at = s.batches.at(i / tiles.count());
+                int64_t begin = i % tiles.count() * tiles.width;
+                multiply(tiles.at(begin),
+                         s.a.strided<T>() + at.a + tiles.startInA(begin),
+                         s.b.strided<T>() + at.b + tiles.startInB(begin),
+                         s.c.strided<T>() + at.c + tiles.startInC(begin));
               });
 }
 
@@ -185,5 +190,20 @@ std::string gemmLibrary() {
 }
 
 void initialize() { initializeOpenBLAS(); }
+
+Status prepareProduct(const Body &body, Span<const TensorView> values,
+                      int numThreads) {
+  AICF_RETURN_IF_ERROR(
+      reserveOpenBLAS(int(std::min<int64_t>(numThreads, maxTiles()))));
+  const LaunchArgs call(body, values);
+  const Product s = body.primitives.front().kind == OpKind::Gemm
+                        ? Product(GemmArgs(call))
+                        : Product(BatchedGemmArgs(call));
+  if (s.a.desc.dtype != DType::F32)
+    return {};
+  const Tiling tiles = tilingOf(s);
+  AICF_RETURN_IF_ERROR(prepareOneDNN(tiles.at(0)));
+  return prepareOneDNN(tiles.at((tiles.count() - 1) * tiles.width));
+}
 
 } // namespace aicf::cpu

@@ -19,14 +19,19 @@
 
 #ifdef AICF_HAVE_ONEDNN
 
+#include "lib/Base/BadAlloc.h"
+#include "lib/Base/Machine.h"
+
 #include <array>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <oneapi/dnnl/dnnl.h>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace aicf::cpu {
 namespace {
@@ -277,47 +282,94 @@ private:
   Owned<dnnl_memory_t> a, b, c, scratchpad;
 };
 
-/// Makes a primitive when a thread meets a shape for the first time.
-bool multiplyTransposed(const Library &library, const Shape &shape,
-                        const float *a, const float *b, float *c) try {
+/// Of this thread, made when it meets a shape for the first time.
+TransposedProduct &productOf(const Library &library, const Shape &shape) {
   thread_local std::map<Shape, TransposedProduct> products;
-  thread_local auto stream = make<dnnl_stream_t>(
-      library.dnnl_stream_destroy, library.dnnl_stream_create, library.engine,
-      dnnl_stream_default_flags);
   auto it = products.find(shape);
   if (it == products.end()) {
     if (products.size() == kMaxPrimitives)
       products.clear();
     it = products.try_emplace(shape, library, shape).first;
   }
-  return stream && it->second.run(stream.get(), a, b, c);
+  return it->second;
+}
+
+bool multiplyTransposed(const Library &library, const Shape &shape,
+                        const float *a, const float *b, float *c) try {
+  thread_local auto stream = make<dnnl_stream_t>(
+      library.dnnl_stream_destroy, library.dnnl_stream_create, library.engine,
+      dnnl_stream_default_flags);
+  return stream && productOf(library, shape).run(stream.get(), a, b, c);
 } catch (const std::exception &) {
   return false; // no memory: another library, and so other bits
+}
+
+bool multiplyBySgemm(const Library &library, const Tile &t, const float *a,
+                     const float *b, float *c) {
+  return library.dnnl_sgemm(t.transA ? 'T' : 'N', t.transB ? 'T' : 'N', t.m,
+                            t.n, t.k, 1.0f, a, t.lda, b, t.ldb, 0.0f, c,
+                            t.ldc) == dnnl_success;
+}
+
+bool isByPrimitive(const Tile &t) { return t.transB && !t.transA; }
+
+/// The library, where it is the faster one for a tile.
+const Library *libraryFor(const Tile &t) {
+  double work = double(t.m) * double(t.n) * double(t.k);
+  const double least = !openBLASSuitsMachine() ? kWorkBesideSlow
+                       : isByPrimitive(t)      ? kPrimitiveWork
+                                               : kSgemmWork;
+  return work < least ? nullptr : Library::get();
+}
+
+/// dnnl_sgemm has code for matrices that it reads where they lie, and code for
+/// those that it copies first: it makes both for all shapes at its first calls.
+void makeSgemmCode(const Library &library, bool transA, bool transB) {
+  static std::once_flag isMade[2][2];
+  std::call_once(isMade[transA][transB], [&] {
+    for (int64_t size : {48, 400}) {
+      std::vector<float> zeros(size_t(size * size)), c(zeros.size());
+      multiplyBySgemm(library,
+                      {size, size, size, transA, transB, size, size, size},
+                      zeros.data(), zeros.data(), c.data());
+    }
+  });
 }
 
 } // namespace
 
 bool hasOneDNN() { return Library::get() != nullptr; }
 
+Status prepareOneDNN(const Tile &t) {
+  constexpr uint64_t kRoom = 64 << 20; // the largest code has some MiB
+  const Library *library = libraryFor(t);
+  if (!library)
+    return {};
+  if (!hasAddressSpace(kRoom))
+    return makeError(StatusCode::DeviceError, "oneDNN needs up to ", kRoom,
+                     " bytes of addresses to make code for a product of ", t.m,
+                     "x", t.n, "x", t.k,
+                     ", and they are not there (ulimit -v)");
+  OneOpenMPThread guard(*library);
+  return catchBadAlloc([&]() -> Status {
+    if (isByPrimitive(t))
+      productOf(*library, {t.m, t.n, t.k, t.lda, t.ldb, t.ldc});
+    else
+      makeSgemmCode(*library, t.transA, t.transB);
+    return {};
+  });
+}
+
 bool multiplyWithOneDNN(const Tile &t, const float *a, const float *b,
                         float *c) {
-  bool byPrimitive = t.transB && !t.transA;
-  double work = double(t.m) * double(t.n) * double(t.k);
-  const double least = !openBLASSuitsMachine() ? kWorkBesideSlow
-                       : byPrimitive           ? kPrimitiveWork
-                                               : kSgemmWork;
-  if (work < least)
-    return false;
-  const Library *library = Library::get();
+  const Library *library = libraryFor(t);
   if (!library)
     return false;
   OneOpenMPThread guard(*library);
-  if (byPrimitive)
+  if (isByPrimitive(t))
     return multiplyTransposed(*library, {t.m, t.n, t.k, t.lda, t.ldb, t.ldc}, a,
                               b, c);
-  return library->dnnl_sgemm(t.transA ? 'T' : 'N', t.transB ? 'T' : 'N', t.m,
-                             t.n, t.k, 1.0f, a, t.lda, b, t.ldb, 0.0f, c,
-                             t.ldc) == dnnl_success;
+  return multiplyBySgemm(*library, t, a, b, c);
 }
 
 } // namespace aicf::cpu
@@ -327,6 +379,7 @@ bool multiplyWithOneDNN(const Tile &t, const float *a, const float *b,
 namespace aicf::cpu {
 
 bool hasOneDNN() { return false; }
+Status prepareOneDNN(const Tile &) { return {}; }
 bool multiplyWithOneDNN(const Tile &, const float *, const float *, float *) {
   return false;
 }

@@ -10,6 +10,8 @@
 #ifndef AICF_KERNELS_GEMM_ONEDNN_H
 #define AICF_KERNELS_GEMM_ONEDNN_H
 
+#include "aicf/Status.h"
+
 #include <cstdint>
 
 namespace aicf::cpu {
@@ -25,6 +27,11 @@ struct Tile {
 /// The build found oneDNN's headers, this machine has the library, and
 /// AICF_CPU_GEMM does not say to leave it out. The first call loads it.
 bool hasOneDNN();
+
+/// Lets multiplyWithOneDNN() find all that the library makes for such a tile:
+/// it generates machine code, and ends the process where it gets no memory for
+/// that. What it makes, it makes once for the process. Errors: DeviceError.
+Status prepareOneDNN(const Tile &tile);
 
 /// Multiplies, or returns false: without oneDNN, where another library is
 /// faster, or where it cannot. Then c holds nothing of use, and the caller

@@ -11,9 +11,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Device.h"
+#include "kernels/cpu/FloatMode.h"
 #include "kernels/cpu/Kernels.h"
 #include "kernels/cpu/ThreadPool.h"
 #include "lib/Base/BadAlloc.h"
+#include "lib/Base/Machine.h"
 #include "lib/Base/Walk.h"
 #include "lib/Runtime/CallArgs.h"
 #include "lib/Schedule/Levels.h"
@@ -22,11 +24,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <mutex>
 #include <numeric>
-#include <thread>
-#include <unistd.h>
 
 namespace aicf {
 namespace {
@@ -39,20 +38,6 @@ constexpr uint64_t kAlwaysFits = uint64_t(64) << 20;
 
 /// Copies and fills go to the threads in pieces of so many bytes.
 constexpr uint64_t kPieceBytes = 256 << 10;
-
-/// What Linux says is available without swapping, else all there is.
-uint64_t availableMemory() {
-  std::ifstream info("/proc/meminfo");
-  std::string word;
-  uint64_t kilobytes = 0;
-  while (info >> word)
-    if (word == "MemAvailable:") {
-      info >> kilobytes;
-      return kilobytes * 1024;
-    }
-  return uint64_t(::sysconf(_SC_PHYS_PAGES)) *
-         uint64_t(::sysconf(_SC_PAGESIZE));
-}
 
 struct CPUCall : DeviceCall {
   CpuKernel function = nullptr;
@@ -180,10 +165,12 @@ public:
   Status fork() override { return {}; }
 
   Status enqueue(const ResolvedCall &call) override {
-    if (recording)
+    if (recording) {
       recording->calls.push_back(call);
-    else
-      runCall(call, numThreads);
+      return {};
+    }
+    cpu::FloatMode mode; // whatever the caller's is
+    runCall(call, numThreads);
     return {};
   }
   Status synchronize() override {
@@ -214,6 +201,7 @@ public:
       return makeError(StatusCode::FailedState,
                        "cannot launch a graph on a stream that is capturing");
     auto &recorded = static_cast<CPUGraph &>(graph);
+    cpu::FloatMode mode; // whatever the caller's is
     if (numThreads > 1)
       for (const CallLevel &level : recorded.levels)
         recorded.run(level, numThreads);
@@ -313,8 +301,9 @@ public:
       return makeError(StatusCode::NotImplemented,
                        nameOfPattern(call.row->pattern), ": kernel ",
                        call.row->kid, " is not in this build");
-    AICF_ASSIGN_OR_RETURN(prepared->prepared,
-                          cpu::prepare(*call.row, call.body(), call.values()));
+    AICF_ASSIGN_OR_RETURN(
+        prepared->prepared,
+        cpu::prepare(*call.row, call.body(), call.values(), threads));
     return std::shared_ptr<const DeviceCall>(std::move(prepared));
   }
   std::string description() const override {
@@ -359,7 +348,7 @@ std::shared_ptr<Device> createCPUDevice(CPUDeviceOptions options) {
   std::call_once(once, cpu::initialize);
   int numThreads = options.numThreads;
   if (numThreads <= 0)
-    numThreads = std::max(1, int(std::thread::hardware_concurrency()));
+    numThreads = numUsableProcessors();
   numThreads = std::min(numThreads, kMaxThreads);
   return std::make_shared<CPUDevice>(numThreads);
 }

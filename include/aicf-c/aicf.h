@@ -43,7 +43,9 @@ typedef enum AICFStatus {
   AICF_INVALID_PLAN,
   AICF_INVALID_FILE,
   AICF_NOT_INITIALIZED,
-  AICF_FAILED_STATE
+  AICF_FAILED_STATE,
+  AICF_FILE_NOT_FOUND,
+  AICF_FILE_ERROR
 } AICFStatus;
 
 /** Element types: aicf::DType. Append-only. */
@@ -89,8 +91,8 @@ AICF_API const char *aicf_last_error(void);
 /** "InvalidPlan"; "?" for what is not a status. Never freed. */
 AICF_API const char *aicf_status_name(AICFStatus status);
 
-/** Reads and verifies a plan file. AICF_DEVICE_ERROR (cannot be read),
-    AICF_INVALID_PLAN. */
+/** Reads and verifies a plan file. AICF_FILE_NOT_FOUND, AICF_FILE_ERROR
+    (cannot be read), AICF_INVALID_PLAN. */
 AICF_API AICFStatus aicf_plan_load(const char *path, AICFPlan **plan);
 /** The same from `size` bytes at `bytes` (any alignment), which are copied. */
 AICF_API AICFStatus aicf_plan_parse(const void *bytes, size_t size,

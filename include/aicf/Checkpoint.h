@@ -39,11 +39,12 @@ serializeSafetensors(const std::map<std::string, HostTensor> &tensors,
                      const FileMetadata &metadata = {});
 
 /// Makes DIR if it is missing and checks that files can be written there, so
-/// that a long run does not find out at its end. Errors: DeviceError.
+/// that a long run does not find out at its end. Errors: FileNotFound,
+/// FileError.
 Status checkCheckpointFolder(const std::string &directory);
 /// Whether saveCheckpoint(DIR) can succeed after a run of `entry`: the folder,
-/// the file, and a value for every param and state. Errors: DeviceError,
-/// NotInitialized.
+/// the file, and a value for every param and state. Errors: FileNotFound,
+/// FileError, NotInitialized.
 Status checkCheckpoint(Executor &executor, const std::string &directory,
                        std::string_view entry);
 /// Writes every param and state to DIR/state.safetensors: DIR is made if it is
@@ -59,7 +60,7 @@ Status loadCheckpoint(Executor &executor, const std::string &directory,
                       FileMetadata *metadata = nullptr);
 
 /// Writes every param to a safetensors file; an older one stays whole until the
-/// new one is complete. Errors: DeviceError, NotInitialized.
+/// new one is complete. Errors: FileNotFound, FileError, NotInitialized.
 Status saveWeights(Executor &executor, const std::string &path);
 
 /// How the names and types of a weight file become the plan's.

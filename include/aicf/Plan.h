@@ -195,8 +195,7 @@ public:
   std::vector<PlanValue> values;
   std::vector<PlanEntry> entries;
 
-  /// Reads and verifies a file. Errors: DeviceError (cannot be read),
-  /// InvalidPlan.
+  /// Reads and verifies a file. Errors: FileNotFound, FileError, InvalidPlan.
   static StatusOr<Plan> load(const std::string &path);
   /// Verifies and decodes. Errors: InvalidPlan.
   static StatusOr<Plan> parse(Span<const uint8_t> bytes,

@@ -29,19 +29,21 @@ enum class StatusCode : uint8_t {
   ShapeMismatch,
   DTypeMismatch,
   Misaligned,     ///< pointer below the kernel's or dtype's alignment
-  DeviceError,    ///< the device or the system failed (memory, files)
+  DeviceError,    ///< the device or the system failed (no memory, no GPU)
   InvalidPlan,    ///< a plan file failed verification
   InvalidFile,    ///< a weight, array or checkpoint file is malformed
   NotInitialized, ///< an input, hyper or param was never written
   FailedState,    ///< the call is not legal now (e.g. replay before capture)
+  FileNotFound,   ///< there is no file or folder of that name
+  FileError,      ///< a file cannot be read or written (rights, a full disk)
 };
-inline constexpr uint8_t kNumStatusCodes = 13;
+inline constexpr uint8_t kNumStatusCodes = 15;
 constexpr std::string_view nameOf(StatusCode code) {
   constexpr std::string_view names[kNumStatusCodes] = {
       "Ok",          "NotImplemented", "InvalidArgument", "BadSchema",
       "BadAttrSize", "ShapeMismatch",  "DTypeMismatch",   "Misaligned",
       "DeviceError", "InvalidPlan",    "InvalidFile",     "NotInitialized",
-      "FailedState"};
+      "FailedState", "FileNotFound",   "FileError"};
   return names[static_cast<uint8_t>(code)];
 }
 

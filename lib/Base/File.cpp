@@ -12,9 +12,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
+#include <memory>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace aicf {
@@ -33,8 +37,10 @@ struct Descriptor {
 };
 
 Status systemError(const char *what, const std::string &path) {
-  return makeError(StatusCode::DeviceError, "cannot ", what, " '", path,
-                   "': ", std::strerror(errno));
+  const int number = errno;
+  return makeError(number == ENOENT ? StatusCode::FileNotFound
+                                    : StatusCode::FileError,
+                   "cannot ", what, " '", path, "': ", std::strerror(number));
 }
 
 Status writeAll(int fd, Span<const uint8_t> bytes, const std::string &path,
@@ -61,7 +67,7 @@ static StatusOr<std::vector<uint8_t>> readAll(const std::string &path) {
   if (file.fd < 0 || ::fstat(file.fd, &info) != 0)
     return systemError("open", path);
   if (!S_ISREG(info.st_mode))
-    return makeError(StatusCode::DeviceError, "cannot read '", path,
+    return makeError(StatusCode::FileError, "cannot read '", path,
                      "': not a regular file");
   std::vector<uint8_t> bytes(static_cast<size_t>(info.st_size));
   size_t done = 0;
@@ -72,7 +78,7 @@ static StatusOr<std::vector<uint8_t>> readAll(const std::string &path) {
     if (n < 0)
       return systemError("read", path);
     if (n == 0)
-      return makeError(StatusCode::DeviceError, "cannot read '", path,
+      return makeError(StatusCode::FileError, "cannot read '", path,
                        "': ends after ", done, " of ", bytes.size(), " bytes");
     done += static_cast<size_t>(n);
   }
@@ -122,6 +128,37 @@ static StatusOr<Target> resolveTarget(const std::string &path) {
   return target;
 }
 
+/// ".aicf-0123456789abcdef.tmp"
+constexpr char kPrefix[] = ".aicf-", kSuffix[] = ".tmp";
+static bool isTemporary(const std::string &name) {
+  const size_t prefix = sizeof(kPrefix) - 1, suffix = sizeof(kSuffix) - 1;
+  return name.size() == prefix + 16 + suffix &&
+         name.compare(0, prefix, kPrefix) == 0 &&
+         name.compare(prefix + 16, suffix, kSuffix) == 0 &&
+         name.find_first_not_of("0123456789abcdef", prefix) == prefix + 16;
+}
+
+/// Removes what writers that were killed have left in a folder. One that lives
+/// has its file locked. That of another machine, which shares the folder
+/// without locks, was written to a minute ago at most.
+static void removeLeftovers(const std::string &folder) {
+  constexpr time_t kWritingSeconds = 60;
+  std::unique_ptr<DIR, int (*)(DIR *)> listing(::opendir(folder.c_str()),
+                                               ::closedir);
+  while (const dirent *entry = listing ? ::readdir(listing.get()) : nullptr) {
+    if (!isTemporary(entry->d_name))
+      continue;
+    std::string path = folder + entry->d_name;
+    Descriptor file(
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    struct stat info;
+    if (file.fd >= 0 && ::fstat(file.fd, &info) == 0 && S_ISREG(info.st_mode) &&
+        info.st_mtime + kWritingSeconds < ::time(nullptr) &&
+        ::flock(file.fd, LOCK_EX | LOCK_NB) == 0)
+      ::unlink(path.c_str());
+  }
+}
+
 /// Opens a file that was not there before, and says its name. The name is
 /// random: those of processes repeat (pid 1 of every container), and a writer
 /// that was killed leaves its file behind.
@@ -131,13 +168,15 @@ static StatusOr<int> openTemporary(const Target &target, std::string &name) {
     if (::getrandom(&number, sizeof(number), 0) != ssize_t(sizeof(number)))
       break;
     char text[40];
-    std::snprintf(text, sizeof(text), ".aicf-%016llx.tmp",
-                  static_cast<unsigned long long>(number));
+    std::snprintf(text, sizeof(text), "%s%016llx%s", kPrefix,
+                  static_cast<unsigned long long>(number), kSuffix);
     name = target.folder + text;
     int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                     target.mode);
-    if (fd >= 0)
+    if (fd >= 0) {
+      ::flock(fd, LOCK_SH | LOCK_NB); // see removeLeftovers()
       return fd;
+    }
     if (errno != EEXIST)
       break;
   }
@@ -145,6 +184,7 @@ static StatusOr<int> openTemporary(const Target &target, std::string &name) {
 }
 
 static Status replaceFile(const Target &target, Span<const uint8_t> bytes) {
+  removeLeftovers(target.folder); // which may be what fills the disk
   std::string temporary;
   AICF_ASSIGN_OR_RETURN(int fd, openTemporary(target, temporary));
   Status written;

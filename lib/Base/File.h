@@ -23,11 +23,11 @@ StatusOr<std::vector<uint8_t>> readFile(const std::string &path);
 /// file beside it, fsync, rename, fsync of the folder. A link is followed, an
 /// old file's mode kept; what is not a regular file (a pipe, a device) is
 /// written into. A writer that is killed may leave a `.aicf-*.tmp` beside
-/// `path`, which disturbs nobody and may be deleted. Errors: DeviceError.
+/// `path`; a later one into this folder removes it. Errors: DeviceError.
 Status writeFileAtomically(const std::string &path, Span<const uint8_t> bytes);
 /// What writeFileAtomically(path) would refuse now, asked before a long run: a
 /// missing folder, a folder in its place, no right to write. Errors:
-/// DeviceError.
+/// FileNotFound, FileError.
 Status checkWritable(const std::string &path);
 
 } // namespace aicf

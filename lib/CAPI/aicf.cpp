@@ -15,7 +15,7 @@
 
 using namespace aicf;
 
-static_assert(AICF_FAILED_STATE + 1 == kNumStatusCodes &&
+static_assert(AICF_FILE_ERROR + 1 == kNumStatusCodes &&
               AICF_FAILED_STATE == int(StatusCode::FailedState));
 static_assert(AICF_I1 + 1 == kNumDTypes && AICF_I1 == int(DType::I1));
 static_assert(AICF_OUTPUT == int(Role::Output) &&

@@ -61,8 +61,7 @@ def view(shown: HasPlan, path: str | os.PathLike[str], *, other: HasPlan | None 
         plans.append((*_plan_of(other), _text_of(other_profile)))
     page = _runtime.view_plans(plans, gigabytes_per_second * 1e9, gigaflops * 1e9)
     target = os.fspath(path)
-    with open(target, "w", encoding="utf-8") as file:
-        file.write(page)
+    _runtime.write_file(target, page)
     if open_browser:
         webbrowser.open("file://" + os.path.abspath(target))
     return target

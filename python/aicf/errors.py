@@ -20,6 +20,7 @@ from ._hints import in_python_words
 __all__ = [
     "AICFError", "BadAttrSizeError", "BadSchemaError", "CompileError",
     "DTypeMismatchError", "DeviceError", "Diagnostic", "FailedStateError",
+    "FileError", "FileNotFoundError_",
     "InvalidArgumentError", "InvalidFileError", "InvalidPlanError",
     "MisalignedError", "ModuleImportError", "NotImplementedError_", "NotInitializedError",
     "ShapeMismatchError", "TraceError", "VerificationError",
@@ -83,7 +84,15 @@ class FailedStateError(AICFError, RuntimeError):
 
 
 class DeviceError(AICFError, RuntimeError):
-    """The device or the system failed: no memory, a file, no GPU."""
+    """The device or the system failed: no memory, no GPU."""
+
+
+class FileError(AICFError, OSError):
+    """A file cannot be read or written: no right to do it, a full disk, a folder."""
+
+
+class FileNotFoundError_(FileError, FileNotFoundError):
+    """There is no file or folder of that name."""
 
 
 class NotImplementedError_(AICFError, NotImplementedError):
@@ -92,6 +101,7 @@ class NotImplementedError_(AICFError, NotImplementedError):
 
 # The runtime looks classes up by the status code's name with "Error" after it.
 NotImplementedError = NotImplementedError_  # noqa: A001
+FileNotFoundError = FileNotFoundError_  # noqa: A001
 
 
 def near_names(name: object, known: Iterable[str]) -> str:

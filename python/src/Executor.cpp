@@ -10,6 +10,7 @@
 
 #include "aicf/Checkpoint.h"
 #include "aicf/PlanView.h"
+#include "lib/Base/File.h"
 #include "python/src/PlanCosts.h"
 #include "python/src/Runner.h"
 
@@ -237,8 +238,7 @@ void definePlan(nb::module_ &m) {
           },
           nb::arg("path"),
           "Reads and verifies a plan file. Raises InvalidPlanError, "
-          "DeviceError "
-          "(the file cannot be read).")
+          "FileNotFoundError, FileError.")
       .def_static(
           "parse",
           [](nb::bytes bytes) {
@@ -293,7 +293,8 @@ void definePlan(nb::module_ &m) {
               list.append(describeTensor(tensor));
             return list;
           },
-          "Params, states, hypers and constants: dicts of name, role, dtype, shape, ...",
+          "Params, states, hypers and constants: dicts of name, role, dtype, "
+          "shape, ...",
           nb::sig("def persistent(self) -> list[dict[str, typing.Any]]"))
       .def(
           "io",
@@ -335,7 +336,23 @@ std::string viewTitled(const std::vector<TitledPlan> &plans,
   return check(viewPlans(viewed, {bytesPerSecond, flopsPerSecond}));
 }
 
+/// Bytes, or text as UTF-8.
+static void writeFile(const std::string &path, nb::object content) {
+  nb::bytes bytes =
+      nb::isinstance<nb::str>(content)
+          ? nb::steal<nb::bytes>(PyUnicode_AsUTF8String(content.ptr()))
+          : nb::cast<nb::bytes>(content);
+  Span<const uint8_t> data(reinterpret_cast<const uint8_t *>(bytes.c_str()),
+                           bytes.size());
+  nb::gil_scoped_release release;
+  check(writeFileAtomically(path, data));
+}
+
 void defineExecutor(nb::module_ &m) {
+  m.def("write_file", &writeFile, nb::arg("path"), nb::arg("content"),
+        nb::sig("def write_file(path: str, content: str | bytes) -> None"),
+        "Replaces a file by a new one at once; what is not a regular file is "
+        "written into. Raises OSError.");
   m.def("view_plans", &viewTitled, nb::arg("plans"),
         nb::arg("bytes_per_second"), nb::arg("flops_per_second"),
         nb::sig("def view_plans(plans: Sequence[tuple[Plan, str, str]], "

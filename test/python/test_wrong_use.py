@@ -368,3 +368,22 @@ func.func @f(%x: tensor<4x3xf32> {aicf.role = "input", aicf.name = "x"},
                  bench.folder / "inf.safetensors").returncode == 0
     after = read_safetensors(ck / "state.safetensors")
     assert np.isfinite(after["w"]).all() and (after["w"] != 0.5).all()
+
+
+@pytest.mark.parametrize("text", ["[" * 100000, '{"a":' * 100000,
+                                  '{"kernels": %s1%s}' % ("[" * 9999, "]" * 9999)])
+def test_a_nested_profile_is_not_a_profile(bench, text):
+    make(bench, COUNT)
+    (bench.folder / "profile.json").write_text(text)
+    done = quick(bench.folder / "p.mlir", "-o", bench.folder / "x.plan",
+                 "--profile=%s" % (bench.folder / "profile.json"), name="aicf-compile")
+    assert done.returncode == 2 and "is not a profile" in done.stderr
+
+
+def test_brackets_in_names_of_a_profile_are_no_nesting(bench):
+    make(bench, COUNT)
+    (bench.folder / "profile.json").write_text(
+        '{"kernels": {"%s\\\\\\"": {"x": 1.0}}}' % ("[" * 100))
+    done = quick(bench.folder / "p.mlir", "-o", bench.folder / "x.plan",
+                 "--profile=%s" % (bench.folder / "profile.json"), name="aicf-compile")
+    assert done.returncode == 0, done.stderr

@@ -100,7 +100,7 @@ Status view(const ViewArguments &arguments) {
   if (arguments.output == "-") {
     std::cout << page;
     return std::cout.flush() ? Status()
-                             : makeError(StatusCode::DeviceError,
+                             : makeError(StatusCode::FileError,
                                          "cannot write standard output");
   }
   return writeFileAtomically(

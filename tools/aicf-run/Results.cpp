@@ -172,7 +172,7 @@ Status TrainingLog::write(uint64_t step, const std::vector<Scalar> &scalars) {
   }
   file << line.dump() << std::endl; // what was logged stays, whatever comes
   if (!file)
-    return makeError(StatusCode::DeviceError, "cannot write '", path, "'");
+    return makeError(StatusCode::FileError, "cannot write '", path, "'");
   return {};
 }
 

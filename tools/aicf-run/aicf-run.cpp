@@ -56,10 +56,18 @@ struct Options {
 /// A wrong result is not a Status: it has its own exit code.
 constexpr int kOk = 0, kWrongResult = 1, kBadInput = 2, kDeviceError = 3;
 
+bool isFileError(const Status &status) {
+  return status.code() == StatusCode::FileNotFound ||
+         status.code() == StatusCode::FileError;
+}
+
+/// What could not be written has the code of a device's error.
 int exitCodeOf(const Status &status) {
   if (status.ok())
     return kOk;
-  return status.code() == StatusCode::DeviceError ? kDeviceError : kBadInput;
+  return status.code() == StatusCode::DeviceError || isFileError(status)
+             ? kDeviceError
+             : kBadInput;
 }
 
 /// Where --aicf-append-optimizer adds up gradients of batches without an
@@ -68,9 +76,9 @@ std::string accumulatingEntry(const std::string &entry) {
   return entry + kAccumulateSuffix;
 }
 
-/// Files that cannot be opened are bad input, not device errors.
+/// Files that cannot be read are bad input.
 Status asInputError(const Status &status) {
-  if (status.code() != StatusCode::DeviceError)
+  if (!isFileError(status))
     return status;
   return Status(StatusCode::InvalidFile, status.message());
 }
@@ -645,7 +653,7 @@ int aicfRunMain(int argc, char **argv) {
   std::signal(SIGPIPE, SIG_IGN); // a reader that goes away is an error
   StatusOr<int> code = catchBadAlloc([&] { return runAll(options); });
   if (code.ok() && !std::cout.flush())
-    code = Status(StatusCode::DeviceError, "cannot write to standard output");
+    code = Status(StatusCode::FileError, "cannot write to standard output");
   if (code.ok())
     return *code;
   std::cerr << "aicf-run: " << code.status().toString() << "\n";

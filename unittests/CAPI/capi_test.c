@@ -138,7 +138,7 @@ static void check_tensors(const AICFPlan *plan, const AICFDevice *device,
   CHECK(aicf_executor_save_weights(a, path) == AICF_OK);
   CHECK(aicf_executor_load_weights(b, path) == AICF_OK);
   check_same(a, b, "fc1.weight");
-  CHECK(aicf_executor_save_weights(a, "/nonexistent/w") == AICF_DEVICE_ERROR);
+  CHECK(aicf_executor_save_weights(a, "/nonexistent/w") == AICF_FILE_NOT_FOUND);
   CHECK(aicf_executor_save_weights(a, NULL) == AICF_INVALID_ARGUMENT);
   aicf_executor_destroy(a);
   aicf_executor_destroy(b);
@@ -150,7 +150,7 @@ static void check_wrong_use(const AICFPlan *plan, const AICFDevice *device) {
   AICFExecutor *executor = NULL;
   AICFTensorInfo info;
   float x = 0;
-  CHECK(aicf_plan_load("/nonexistent", &none) == AICF_DEVICE_ERROR && !none);
+  CHECK(aicf_plan_load("/nonexistent", &none) == AICF_FILE_NOT_FOUND && !none);
   CHECK(strstr(aicf_last_error(), "/nonexistent") != NULL);
   CHECK(aicf_plan_parse("not a plan", 10, &none) == AICF_INVALID_PLAN && !none);
   CHECK(aicf_plan_load(NULL, &none) == AICF_INVALID_ARGUMENT);

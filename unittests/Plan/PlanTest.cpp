@@ -418,8 +418,8 @@ TEST(Plan, DumpsTheVersionOfTheFile) {
 
 TEST(Plan, LoadReportsFiles) {
   EXPECT_EQ(Plan::load("/nonexistent/x.plan").status().code(),
-            StatusCode::DeviceError);
-  EXPECT_EQ(Plan::load("/tmp").status().code(), StatusCode::DeviceError);
+            StatusCode::FileNotFound);
+  EXPECT_EQ(Plan::load("/tmp").status().code(), StatusCode::FileError);
 }
 
 TEST(Plan, EveryTruncationIsRefused) {

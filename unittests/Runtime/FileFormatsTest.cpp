@@ -13,11 +13,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <random>
 #include <set>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,6 +82,19 @@ TEST(Safetensors, HoldsTextsBesideTheTensors) {
   EXPECT_EQ(std::string(bytes->begin(), bytes->end()).find("__metadata__"),
             std::string::npos)
       << "no texts, no key";
+}
+
+/// A quadratic parser takes hours for these.
+TEST(Safetensors, ReadsHeadersOfManyTensors) {
+  const size_t many = 200000;
+  std::string header = "{", separator;
+  for (size_t i = 0; i < many; ++i, separator = ",")
+    header += separator + "\"t" + std::to_string(i) +
+              R"(":{"dtype":"F32","shape":[1],"data_offsets":[)" +
+              std::to_string(4 * i) + "," + std::to_string(4 * i + 4) + "]}";
+  auto tensors = parseSafetensors(safetensors(header + "}", 4 * many));
+  ASSERT_TRUE(tensors.ok()) << tensors.status().toString();
+  EXPECT_EQ(tensors->size(), many);
 }
 
 TEST(Safetensors, RefusesMalformedFiles) {
@@ -362,7 +377,7 @@ TEST_F(CheckpointTest, RefusesWhatDoesNotFit) {
   auto executor = make();
   std::vector<float> before = weights(*executor);
   EXPECT_EQ(loadCheckpoint(*executor, folder.string()).code(),
-            StatusCode::DeviceError);
+            StatusCode::FileNotFound);
   auto refuses = [&](auto change, const char *message) {
     ASSERT_TRUE(saveCheckpoint(*executor, folder.string()).ok());
     std::string path = (folder / "state.safetensors").string();
@@ -463,6 +478,37 @@ TEST_F(CheckpointTest, LeftoversOfAKilledWriterAreInNobodysWay) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1001);
 }
 
+/// Of writers that are dead and have been for a while, by the name that they
+/// give; one that lives holds a lock.
+TEST_F(CheckpointTest, LeftoversOfKilledWritersGo) {
+  auto executor = make();
+  fs::create_directories(folder);
+  auto make = [&](const char *name, int secondsOld) {
+    std::string path = (folder / name).string();
+    std::ofstream(path) << "left";
+    const time_t then = ::time(nullptr) - secondsOld;
+    const timespec times[] = {{then, 0}, {then, 0}};
+    ::utimensat(AT_FDCWD, path.c_str(), times, 0);
+    return path;
+  };
+  std::string old = make(".aicf-0123456789abcdef.tmp", 3600),
+              fresh = make(".aicf-1123456789abcdef.tmp", 0),
+              held = make(".aicf-2123456789abcdef.tmp", 3600),
+              other = make(".aicf-mine.tmp", 3600),
+              longer = make(".aicf-0123456789abcdefg.tmp", 3600);
+  fs::create_symlink(other, folder / ".aicf-3123456789abcdef.tmp");
+  int writer = ::open(held.c_str(), O_RDONLY);
+  ASSERT_EQ(::flock(writer, LOCK_SH), 0);
+  ASSERT_TRUE(saveCheckpoint(*executor, folder.string()).ok());
+  EXPECT_FALSE(fs::exists(old));
+  for (const std::string &path : {fresh, held, other, longer})
+    EXPECT_TRUE(fs::exists(path)) << path;
+  EXPECT_TRUE(fs::is_symlink(folder / ".aicf-3123456789abcdef.tmp"));
+  ::close(writer);
+  ASSERT_TRUE(saveCheckpoint(*executor, folder.string()).ok());
+  EXPECT_FALSE(fs::exists(held));
+}
+
 TEST_F(CheckpointTest, IsAskedForBeforeTheRun) {
   Plan plan = makeTrainPlan();
   plan.buffers[0].init = InitKind::None; // W, which nobody writes
@@ -478,7 +524,9 @@ TEST_F(CheckpointTest, IsAskedForBeforeTheRun) {
             StatusCode::InvalidArgument);
   fs::create_directories(folder / "state.safetensors");
   EXPECT_EQ(checkCheckpoint(**executor, folder.string(), "train").code(),
-            StatusCode::DeviceError);
+            StatusCode::FileError);
+  EXPECT_EQ(checkCheckpoint(**executor, "/nonexistent/folder", "train").code(),
+            StatusCode::FileNotFound);
 }
 
 TEST_F(CheckpointTest, AFileIsNoFolder) {
@@ -541,7 +589,7 @@ TEST_F(CheckpointTest, WritableIsWhatWritingSays) {
   }
   EXPECT_FALSE(checkWritable("").ok());
   Status pipe = readFile((folder / "fifo").string()).status();
-  EXPECT_EQ(pipe.code(), StatusCode::DeviceError);
+  EXPECT_EQ(pipe.code(), StatusCode::FileError);
   EXPECT_NE(pipe.message().find("': not a regular file"), std::string::npos);
   EXPECT_TRUE(fs::is_symlink(folder / "dangling"));
   EXPECT_EQ(fs::status(folder / "private").permissions(),

@@ -33,29 +33,59 @@ template <typename... Args> Status refuse(const Args &...args) {
   return makeError(StatusCode::InvalidFile, "safetensors: ", args...);
 }
 
-/// Parses the header; an object that repeats a key is refused, because parsers
-/// differ in which value they keep.
-StatusOr<Json> parseHeader(Span<const uint8_t> text) {
-  std::vector<std::set<std::string>> keys;
+/// Reads the header without keeping anything: an object that repeats a key is
+/// refused, because parsers differ in which value they keep. (A callback of the
+/// parser could say it, too, but takes a time that is quadratic in the number
+/// of tensors.)
+class HeaderCheck : public nlohmann::json_sax<Json> {
+public:
   std::string duplicate;
-  bool tooDeep = false;
-  auto callback = [&](int depth, Json::parse_event_t event, Json &parsed) {
-    tooDeep |= depth > 8;
-    if (event == Json::parse_event_t::object_start)
-      keys.emplace_back();
-    else if (event == Json::parse_event_t::object_end)
-      keys.pop_back();
-    else if (event == Json::parse_event_t::key &&
-             !keys.back().insert(parsed.get<std::string>()).second)
-      duplicate = parsed.get<std::string>();
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t &) override { return true; }
+  bool string(string_t &) override { return true; }
+  bool binary(binary_t &) override { return true; }
+  bool start_object(size_t) override { return open(); }
+  bool start_array(size_t) override { return open(); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t &name) override {
+    bool isFresh = keys.back().insert(name).second;
+    if (!isFresh)
+      duplicate = name;
+    return isFresh;
+  }
+  bool parse_error(size_t, const std::string &,
+                   const nlohmann::detail::exception &) override {
+    return false;
+  }
+
+private:
+  bool open() {
+    keys.emplace_back();
+    return keys.size() <= 8; // deeper than any header
+  }
+  bool close() {
+    keys.pop_back();
     return true;
-  };
-  Json header = Json::parse(text.begin(), text.end(), callback,
-                            /*allow_exceptions=*/false);
-  if (!header.is_object() || tooDeep) // a discarded one is not an object
+  }
+  std::vector<std::set<std::string>> keys; ///< of what is open
+};
+
+StatusOr<Json> parseHeader(Span<const uint8_t> text) {
+  HeaderCheck check;
+  bool isLegal = Json::sax_parse(text.begin(), text.end(), &check);
+  if (!check.duplicate.empty())
+    return refuse("the header holds \"", check.duplicate, "\" twice");
+  Json header;
+  if (isLegal)
+    header = Json::parse(text.begin(), text.end(), nullptr,
+                         /*allow_exceptions=*/false);
+  if (!header.is_object())
     return refuse("the header is not a flat JSON object");
-  if (!duplicate.empty())
-    return refuse("the header holds \"", duplicate, "\" twice");
   return header;
 }
 
@@ -384,8 +414,9 @@ StatusOr<Tensors> adapt(const Plan &plan, Tensors tensors,
 
 Status checkCheckpointFolder(const std::string &directory) {
   if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST)
-    return makeError(StatusCode::DeviceError, "cannot make folder '", directory,
-                     "': ", std::strerror(errno));
+    return makeError(
+        errno == ENOENT ? StatusCode::FileNotFound : StatusCode::FileError,
+        "cannot make folder '", directory, "': ", std::strerror(errno));
   return checkWritable(checkpointPath(directory));
 }
 

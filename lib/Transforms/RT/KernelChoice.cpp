@@ -23,6 +23,24 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
+/// llvm::json calls itself for each bracket, however many there are. A profile
+/// has objects in objects in an object.
+static bool isNestedDeeply(StringRef json) {
+  constexpr int kMostOpen = 64;
+  int open = 0;
+  bool isText = false;
+  for (size_t i = 0; i < json.size() && open <= kMostOpen; ++i) {
+    if (json[i] == '"')
+      isText = !isText;
+    else if (isText && json[i] == '\\')
+      ++i;
+    else if (!isText)
+      open +=
+          StringRef("[{").contains(json[i]) - StringRef("]}").contains(json[i]);
+  }
+  return open > kMostOpen;
+}
+
 FailureOr<KernelProfile> KernelProfile::load(Location loc, StringRef path,
                                              DeviceKind target) {
   // A device such as /dev/zero would never end.
@@ -33,9 +51,9 @@ FailureOr<KernelProfile> KernelProfile::load(Location loc, StringRef path,
   if (!file)
     return emitError(loc) << "cannot read profile '" << path
                           << "': " << file.getError().message();
-  llvm::json::Value json =
-      llvm::expectedToOptional(llvm::json::parse((*file)->getBuffer()))
-          .value_or(nullptr);
+  llvm::json::Value json = nullptr;
+  if (StringRef text = (*file)->getBuffer(); !isNestedDeeply(text))
+    json = llvm::expectedToOptional(llvm::json::parse(text)).value_or(nullptr);
   const llvm::json::Object *top = json.getAsObject();
   const llvm::json::Object *kernels = top ? top->getObject("kernels") : nullptr;
   // A CPU's description begins with "cpu", and a card's with another name.
@@ -108,24 +126,25 @@ StatusOr<TypedBody> aicf::rt::typedBodyOf(const MergedCall &call) {
 }
 
 KernelChooser::KernelChooser(func::FuncOp func, DeviceKind device,
+                             StorageOffsets offsets,
                              const KernelProfile *profile)
-    : device(device), profile(profile) {
+    : device(device), offsets(std::move(offsets)), profile(profile) {
   auto math = func->getAttrOfType<StringAttr>(step::kMathAttr);
   allowTF32 = math && math.getValue() == "tf32";
 }
 
-SmallVector<uintptr_t> aicf::rt::offsetsOf(ValueRange operands,
-                                           ValueRange results) {
-  SmallVector<uintptr_t> offsets;
+SmallVector<uintptr_t> KernelChooser::offsetsOf(ValueRange operands,
+                                                ValueRange results) const {
+  SmallVector<uintptr_t> all;
   for (ValueRange values : {operands, results})
     for (Value value : values)
-      offsets.push_back(uintptr_t(byteOffsetOf(value)));
-  return offsets;
+      all.push_back(uintptr_t(offsets.of(value)));
+  return all;
 }
 
 const KernelRow *KernelChooser::choose(const TypedBody &call,
-                                       ArrayRef<uintptr_t> offsets) const {
-  Span<const uintptr_t> addresses{offsets.data(), offsets.size()};
+                                       ArrayRef<uintptr_t> places) const {
+  Span<const uintptr_t> addresses{places.data(), places.size()};
   const KernelRow *first = nullptr, *fastest = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const KernelRow &row : kernelsFor(device, call.pattern())) {
@@ -152,12 +171,12 @@ const KernelRow *KernelChooser::choose(const MergedCall &call,
 const KernelRow *KernelChooser::choose(CallOp op,
                                        const TypedBody &typed) const {
   StringRef kid = op.getKid();
-  auto offsets = offsetsOf(op.getArgs(), op->getResults());
+  auto places = offsetsOf(op.getArgs(), op->getResults());
   if (kid.empty())
-    return choose(typed, offsets);
+    return choose(typed, places);
   const auto *row = findKernel(device, std::string_view(kid));
   return row && row->accepts(typed) &&
-                 row->suits(typed, {offsets.data(), offsets.size()})
+                 row->suits(typed, {places.data(), places.size()})
              ? row
              : nullptr;
 }

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 // Plan -> create -> bind/write -> run (eager) or capture + replay (graph) ->
 // read. Eager and graph walk the same resolved calls. After prepare() every
-// tensor has a fixed address: run() and replay() do not allocate. They look up
+// tensor has a fixed address (temps until extend() needs more of them): run()
+// and replay() do not allocate. They look up
 // the name of the entry once for a call, and nothing for a launch. One thread
 // at a time: a call while another thread is in one is FailedState and does
 // nothing. find(), plan() and device() are always allowed; trace(), slots() and
@@ -143,11 +144,14 @@ public:
   /// Goes on with a plan that has more: it has every entry, param, state and
   /// hyper of this one. Values, bindings and addresses stay, and the graphs of
   /// entries that run the same calls; new params and states start with their
-  /// initialisers. Nothing is copied but what the new plan lays out otherwise
-  /// and derives from a param. Waits for what is running. What plan() returned
-  /// before is gone then; find() and plan() may not run beside it.
-  /// Errors: InvalidArgument (something is missing, or of another type),
-  /// DeviceError, NotImplemented; everything is as before then.
+  /// initialisers. Where a new entry has more temps than all before, those of
+  /// all entries move to a larger place: the first run of another entry after
+  /// that resolves its calls, and its first replay captures it anew. Nothing is
+  /// copied but what the new plan lays out otherwise and derives from a param.
+  /// Waits for what is running. What plan() returned before is gone then;
+  /// find() and plan() may not run beside it. Errors: InvalidArgument
+  /// (something is missing, or of another type), DeviceError, NotImplemented;
+  /// everything is as before then.
   Status extend(std::shared_ptr<const Plan> plan);
 
   /// Copies exactly the tensor's bytes in or out, ordered with runs. write()

@@ -22,15 +22,8 @@ BoundPlan::BoundPlan(std::shared_ptr<const Plan> plan, Device &device,
 // Calls on addresses
 //===----------------------------------------------------------------------===//
 
-StatusOr<std::vector<PreparedEntry>> BoundPlan::prepareEntries() {
-  std::vector<PreparedEntry> all;
-  for (size_t i = 0; i < plan().entries.size(); ++i) {
-    AICF_ASSIGN_OR_RETURN(
-        PreparedEntry entry,
-        prepareEntry(plan(), i, buffers, device, stream, options.isWarmup));
-    all.push_back(std::move(entry));
-  }
-  return all;
+StatusOr<PreparedEntry> BoundPlan::prepareOne(size_t index) {
+  return prepareEntry(plan(), index, buffers, device, stream, options.isWarmup);
 }
 
 StatusOr<std::vector<ResolvedCall>> BoundPlan::resolveDerivedCasts() {
@@ -49,7 +42,11 @@ Status BoundPlan::prepare() {
   if (prepared)
     return {};
   AICF_RETURN_IF_ERROR(buffers.allocate(stream));
-  AICF_ASSIGN_OR_RETURN(entries, prepareEntries());
+  entries.clear(); // of a try that failed
+  for (size_t i = 0; i < plan().entries.size(); ++i) {
+    AICF_ASSIGN_OR_RETURN(PreparedEntry entry, prepareOne(i));
+    entries.push_back(std::move(entry));
+  }
   AICF_ASSIGN_OR_RETURN(derivedCasts, resolveDerivedCasts());
   AICF_RETURN_IF_ERROR(initialize());
   prepared = true;
@@ -60,10 +57,16 @@ Status BoundPlan::rebind(std::string_view name, void *pointer, uint64_t bytes) {
   AICF_ASSIGN_OR_RETURN(BufferRef ref, buffers.find(name));
   Memory::Binding old = buffers.binding(ref);
   AICF_RETURN_IF_ERROR(buffers.bind(name, pointer, bytes));
-  std::vector<PreparedEntry> anew;
+  const bool isPersistent = buffers.isPersistent(ref);
+  std::vector<PreparedEntry> anew = entries;
   std::vector<ResolvedCall> casts;
   Status status = catchBadAlloc([&]() -> Status {
-    AICF_ASSIGN_OR_RETURN(anew, prepareEntries());
+    for (size_t i = 0; i < anew.size(); ++i) {
+      if (!isPersistent && i != ref.entry)
+        continue; // an input or output of one entry
+      AICF_ASSIGN_OR_RETURN(anew[i], prepareOne(i));
+      anew[i].hasRun = entries[i].hasRun;
+    }
     AICF_ASSIGN_OR_RETURN(casts, resolveDerivedCasts());
     return {};
   });
@@ -71,8 +74,6 @@ Status BoundPlan::rebind(std::string_view name, void *pointer, uint64_t bytes) {
     buffers.restore(ref, old);
     return status;
   }
-  for (size_t i = 0; i < anew.size(); ++i)
-    anew[i].hasRun = entries[i].hasRun;
   if (buffers.buffer(ref).role == Role::Output)
     anew[ref.entry].hasRun = false; // its value is not in the new memory
   entries = std::move(anew);
@@ -98,7 +99,7 @@ BoundPlan::extended(std::shared_ptr<const Plan> next,
 }
 
 /// Entries that are as they were keep their calls, and so their graphs stay
-/// true.
+/// true, unless their temps have moved.
 Status BoundPlan::prepareExtended(const BoundPlan &old,
                                   const PlanExtension &found) {
   std::vector<bool> outputsStay; // in memory that has their values
@@ -108,12 +109,12 @@ Status BoundPlan::prepareExtended(const BoundPlan &old,
   for (size_t i = 0; i < plan().entries.size(); ++i) {
     if (int64_t same = found.entries[i]; same >= 0) {
       entries.push_back(old.entries[size_t(same)]);
+      entries.back().isStale |=
+          buffers.haveTempsMoved() && plan().entries[i].tempBytes > 0;
       AICF_RETURN_IF_ERROR(describeEntry(plan(), i, entries.back()));
       continue;
     }
-    AICF_ASSIGN_OR_RETURN(
-        PreparedEntry entry,
-        prepareEntry(plan(), i, buffers, device, stream, options.isWarmup));
+    AICF_ASSIGN_OR_RETURN(PreparedEntry entry, prepareOne(i));
     // Outputs stay only where there was an entry of that name.
     entry.hasRun =
         outputsStay[i] && old.entries[size_t(found.named[i])].hasRun;
@@ -140,6 +141,19 @@ StatusOr<size_t> BoundPlan::findEntry(std::string_view name) const {
     known += (known.empty() ? "" : ", ") + entry.name;
   return makeError(StatusCode::InvalidArgument, "the plan has no entry \"",
                    name, "\"; it has ", known);
+}
+
+StatusOr<size_t> BoundPlan::findToRun(std::string_view name) {
+  AICF_ASSIGN_OR_RETURN(size_t index, findEntry(name));
+  if (!entries[index].isStale)
+    return index;
+  AICF_RETURN_IF_ERROR(catchBadAlloc([&]() -> Status {
+    AICF_ASSIGN_OR_RETURN(PreparedEntry anew, prepareOne(index));
+    anew.hasRun = entries[index].hasRun;
+    entries[index] = std::move(anew);
+    return {};
+  }));
+  return index;
 }
 
 //===----------------------------------------------------------------------===//

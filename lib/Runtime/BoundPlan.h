@@ -30,8 +30,8 @@ public:
   /// what is new. This one stays as it is.
   StatusOr<std::unique_ptr<BoundPlan>>
   extended(std::shared_ptr<const Plan> next, const PlanExtension &found);
-  /// New memory for a tensor of a prepared plan: all calls are resolved anew.
-  /// After an error everything is as before.
+  /// New memory for a tensor of a prepared plan: all calls that may use it are
+  /// resolved anew. After an error everything is as before.
   Status rebind(std::string_view name, void *pointer, uint64_t bytes);
 
   /// Params and states that are not bound start again.
@@ -42,6 +42,9 @@ public:
 
   /// Errors: InvalidArgument, with the names that there are.
   StatusOr<size_t> findEntry(std::string_view name) const;
+  /// The same, to run it: its calls are resolved anew if it is stale. Errors:
+  /// prepareEntry()'s, too.
+  StatusOr<size_t> findToRun(std::string_view name);
   /// Ok unless entry `index` reads what was never written.
   Status checkWritten(size_t index) const;
   /// Ok if `ref` has a value, or with `after` will have one after that entry.
@@ -59,7 +62,7 @@ public:
   const Memory &memory() const { return buffers; }
 
 private:
-  StatusOr<std::vector<PreparedEntry>> prepareEntries();
+  StatusOr<PreparedEntry> prepareOne(size_t index);
   StatusOr<std::vector<ResolvedCall>> resolveDerivedCasts();
   Status prepareExtended(const BoundPlan &old, const PlanExtension &found);
   Status initialize(uint32_t number);

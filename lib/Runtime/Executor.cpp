@@ -136,7 +136,10 @@ Status Executor::Impl::bind(std::string_view name, void *pointer,
     return bound->memory().bind(name, pointer, bytes);
   AICF_RETURN_IF_ERROR(stream->synchronize());
   AICF_RETURN_IF_ERROR(bound->rebind(name, pointer, bytes));
-  graphs.clear(); // they hold the old pointer
+  if (bound->memory().isPersistent(ref)) // graphs hold the old pointer
+    graphs.clear();
+  else
+    graphs.erase(ref.entry);
   return {};
 }
 
@@ -149,6 +152,9 @@ Status Executor::Impl::extend(std::shared_ptr<const Plan> next) {
   AICF_RETURN_IF_ERROR(stream->synchronize());
   AICF_ASSIGN_OR_RETURN(bound, bound->extended(std::move(next), found));
   graphs.renumber(found.entries);
+  for (size_t i = 0; i < found.entries.size(); ++i)
+    if (bound->isPrepared() && bound->entry(i).isStale)
+      graphs.expire(i);
   tracer.changePlan();
   return {};
 }
@@ -377,11 +383,12 @@ Status Executor::Impl::replay(std::string_view entry, uint64_t n) {
   if (n == 0)
     return makeError(StatusCode::InvalidArgument, "replay of \"", entry,
                      "\": n is 0, expected 1 or more");
-  AICF_ASSIGN_OR_RETURN(size_t index, bound->findEntry(entry));
-  Graph *graph = graphs.find(index, 1);
-  if (!graph)
+  AICF_ASSIGN_OR_RETURN(size_t index, bound->findToRun(entry));
+  if (!graphs.isKnown(index, 1))
     return makeError(StatusCode::FailedState, "entry ", entry,
                      " has no captured graph: call capture() first");
+  AICF_ASSIGN_OR_RETURN(Graph * graph,
+                        catchBadAlloc([&] { return getGraph(index, 1); }));
   for (uint64_t i = 0; i < n; ++i)
     AICF_RETURN_IF_ERROR(launch(index, *graph));
   return {};
@@ -435,13 +442,13 @@ Status Executor::checkRead(std::string_view name, std::string_view entry) {
 
 Status Executor::run(std::string_view entry) {
   AICF_USE_PREPARED_EXECUTOR();
-  AICF_ASSIGN_OR_RETURN(size_t index, impl->bound->findEntry(entry));
+  AICF_ASSIGN_OR_RETURN(size_t index, impl->bound->findToRun(entry));
   return impl->runOnce(index);
 }
 
 Status Executor::capture(std::string_view entry) {
   AICF_USE_PREPARED_EXECUTOR();
-  AICF_ASSIGN_OR_RETURN(size_t index, impl->bound->findEntry(entry));
+  AICF_ASSIGN_OR_RETURN(size_t index, impl->bound->findToRun(entry));
   return catchBadAlloc([&] { return impl->getGraph(index, 1).status(); });
 }
 
@@ -452,7 +459,7 @@ Status Executor::replay(std::string_view entry, uint64_t n) {
 
 Status Executor::run(const GraphKey &key) {
   AICF_USE_PREPARED_EXECUTOR();
-  AICF_ASSIGN_OR_RETURN(size_t index, impl->bound->findEntry(key.entry));
+  AICF_ASSIGN_OR_RETURN(size_t index, impl->bound->findToRun(key.entry));
   if (impl->options.checkIndices)
     return impl->runChecked(index, key.steps);
   AICF_ASSIGN_OR_RETURN(Graph * graph, impl->getGraph(index, key.steps));

@@ -14,23 +14,51 @@ namespace aicf {
 GraphCache::GraphCache(size_t capacity)
     : capacity(std::max<size_t>(capacity, 1)) {}
 
-Graph *GraphCache::find(size_t entry, uint32_t steps) {
-  for (Cached &cached : graphs)
-    if (cached.entry == entry && cached.steps == steps) {
-      cached.lastUse = ++clock;
-      return cached.graph.get();
-    }
+const GraphCache::Cached *GraphCache::lookUp(size_t entry,
+                                             uint32_t steps) const {
+  for (const Cached &cached : graphs)
+    if (cached.entry == entry && cached.steps == steps)
+      return &cached;
   return nullptr;
+}
+
+Graph *GraphCache::find(size_t entry, uint32_t steps) {
+  auto *cached = const_cast<Cached *>(lookUp(entry, steps));
+  if (!cached)
+    return nullptr;
+  cached->lastUse = ++clock;
+  return cached->graph.get();
+}
+
+bool GraphCache::isKnown(size_t entry, uint32_t steps) const {
+  return lookUp(entry, steps) != nullptr;
 }
 
 Graph &GraphCache::insert(size_t entry, uint32_t steps,
                           std::unique_ptr<Graph> graph) {
+  if (auto *expired = const_cast<Cached *>(lookUp(entry, steps))) {
+    expired->graph = std::move(graph);
+    return *expired->graph;
+  }
   if (graphs.size() >= capacity)
     graphs.erase(std::min_element(
         graphs.begin(), graphs.end(),
         [](const auto &a, const auto &b) { return a.lastUse < b.lastUse; }));
   graphs.push_back({entry, steps, std::move(graph), ++clock});
   return *graphs.back().graph;
+}
+
+void GraphCache::erase(size_t entry) {
+  graphs.erase(
+      std::remove_if(graphs.begin(), graphs.end(),
+                     [&](const Cached &c) { return c.entry == entry; }),
+      graphs.end());
+}
+
+void GraphCache::expire(size_t entry) {
+  for (Cached &cached : graphs)
+    if (cached.entry == entry)
+      cached.graph.reset();
 }
 
 void GraphCache::renumber(const std::vector<int64_t> &from) {

@@ -23,10 +23,15 @@ public:
   explicit GraphCache(size_t capacity);
 
   /// The graph of `steps` runs of the entry at position `entry`, which counts
-  /// as used now; null if there is none.
+  /// as used now; null if there is none, or it has expired.
   Graph *find(size_t entry, uint32_t steps);
+  /// Whether there is one, expired or not.
+  bool isKnown(size_t entry, uint32_t steps) const;
   Graph &insert(size_t entry, uint32_t steps, std::unique_ptr<Graph> graph);
   void clear() { graphs.clear(); }
+  void erase(size_t entry);
+  /// The graphs of an entry are gone, and are to be captured anew.
+  void expire(size_t entry);
   /// For a plan whose entry i was entry from[i], or -1 for a new one: graphs of
   /// entries that are gone go.
   void renumber(const std::vector<int64_t> &from);
@@ -35,9 +40,11 @@ private:
   struct Cached {
     size_t entry;
     uint32_t steps;
-    std::unique_ptr<Graph> graph;
+    std::unique_ptr<Graph> graph; ///< null where it has expired
     uint64_t lastUse;
   };
+  const Cached *lookUp(size_t entry, uint32_t steps) const;
+
   size_t capacity;
   std::vector<Cached> graphs;
   uint64_t clock = 0;

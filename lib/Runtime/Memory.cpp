@@ -41,7 +41,7 @@ void Memory::share(const Memory &old, const PlanExtension &found) {
   allocations = old.allocations;
   persistentBytes = old.persistentBytes;
   ioBytes = old.ioBytes;
-  tempBytes = old.tempBytes;
+  separateTempBytes = old.separateTempBytes;
   temps = old.temps;
   tempsCapacity = old.tempsCapacity;
   for (uint32_t i = 0; i < persistent.size(); ++i) {
@@ -113,8 +113,7 @@ Status Memory::bind(std::string_view name, void *memory, uint64_t bytes) {
   return {};
 }
 
-/// Returns the bytes of the entry with the largest temp segment. Those whose
-/// temps have a place fit into tempsCapacity.
+/// Returns the bytes of the entry with the largest temp segment.
 uint64_t Memory::tempBytesNeeded() const {
   uint64_t needed = 0;
   for (const PlanEntry &entry : plan.entries)
@@ -147,11 +146,17 @@ Status Memory::checkRoom() const {
                    " bytes, the device has ", available, " free");
 }
 
-StatusOr<char *> Memory::allocateBytes(uint64_t bytes) {
+StatusOr<std::shared_ptr<char>> Memory::allocateOwned(uint64_t bytes) {
   AICF_ASSIGN_OR_RETURN(void *memory, device.allocate(bytes));
-  allocations.emplace_back(
-      memory, [&device = device](void *unused) { device.deallocate(unused); });
-  return static_cast<char *>(memory);
+  return std::shared_ptr<char>(
+      static_cast<char *>(memory),
+      [&device = device](char *unused) { device.deallocate(unused); });
+}
+
+StatusOr<char *> Memory::allocateBytes(uint64_t bytes) {
+  AICF_ASSIGN_OR_RETURN(std::shared_ptr<char> memory, allocateOwned(bytes));
+  allocations.push_back(memory);
+  return memory.get();
 }
 
 Status Memory::allocate(Stream &stream) {
@@ -180,9 +185,9 @@ Status Memory::allocateSeparately(Stream &stream) {
   for (size_t e = 0; e < local.size(); ++e)
     for (size_t i = 0; i < local[e].size(); ++i) {
       const PlanBuffer &b = plan.entries[e].buffers[i];
-      AICF_RETURN_IF_ERROR(
-          place(local[e][i], b,
-                segmentOf(b.role) == Segment::IO ? ioBytes : tempBytes));
+      AICF_RETURN_IF_ERROR(place(
+          local[e][i], b,
+          segmentOf(b.role) == Segment::IO ? ioBytes : separateTempBytes));
     }
   return {};
 }
@@ -227,22 +232,22 @@ Status Memory::allocateSegments() {
 }
 
 /// Temps keep the plan's offsets. Entries run one after the other: their temp
-/// segments share one allocation. One that an entry outgrows, which came later,
-/// stays the others': their graphs hold its address.
+/// segments share one allocation, as large as the largest of them. Where an
+/// entry outgrows it, that came later, all move to a larger one.
 Status Memory::allocateTemps() {
   uint64_t needed = tempBytesNeeded();
   if (needed > tempsCapacity) {
-    AICF_ASSIGN_OR_RETURN(temps, allocateBytes(needed));
+    areTempsElsewhere = temps != nullptr;
+    AICF_ASSIGN_OR_RETURN(temps, allocateOwned(needed));
     tempsCapacity = needed;
-    tempBytes += needed;
   }
   for (size_t e = 0; e < local.size(); ++e)
     for (size_t i = 0; i < local[e].size(); ++i) {
       const PlanBuffer &b = plan.entries[e].buffers[i];
-      if (segmentOf(b.role) == Segment::IO || local[e][i].pointer)
+      if (segmentOf(b.role) == Segment::IO)
         continue;
       local[e][i].offset = b.offset;
-      local[e][i].pointer = temps + b.offset;
+      local[e][i].pointer = temps.get() + b.offset;
     }
   return {};
 }
@@ -314,7 +319,7 @@ std::vector<SlotInfo> Memory::slots() const {
 void Memory::addBytes(ExecutorStatistics &stats) const {
   stats.persistentBytes = persistentBytes;
   stats.ioBytes = ioBytes;
-  stats.tempBytes = tempBytes;
+  stats.tempBytes = tempsCapacity + separateTempBytes;
 }
 
 } // namespace aicf

@@ -55,6 +55,9 @@ public:
   /// Allocates everything that has no place yet. May be tried again after an
   /// error.
   Status allocate(Stream &stream);
+  /// Whether allocate() has found a larger place for the temps that were
+  /// shared.
+  bool haveTempsMoved() const { return areTempsElsewhere; }
   /// Memory for a copy of a persistent buffer.
   StatusOr<TensorView> shadow(uint32_t number);
 
@@ -74,6 +77,9 @@ public:
   bool isWritten(BufferRef ref) const { return slot(ref).isWritten; }
   void setWritten(BufferRef ref, bool written) {
     slot(ref).isWritten = written;
+  }
+  bool isPersistent(BufferRef ref) const {
+    return ref.number < persistent.size();
   }
   bool isBound(uint32_t persistentNumber) const {
     return persistent[persistentNumber].isBound;
@@ -112,6 +118,7 @@ private:
   void shareIO(const Memory &old, size_t from, size_t to);
   uint64_t tempBytesNeeded() const;
   Status checkRoom() const;
+  StatusOr<std::shared_ptr<char>> allocateOwned(uint64_t bytes);
   StatusOr<char *> allocateBytes(uint64_t bytes);
   Status allocateSeparately(Stream &stream);
   Status allocateSegments();
@@ -125,9 +132,11 @@ private:
   std::unordered_map<std::string, std::vector<BufferRef>> byName;
   std::vector<std::shared_ptr<void>> allocations;
   std::unordered_map<uint32_t, char *> shadows; ///< by persistent buffer
-  char *temps = nullptr; ///< for the next entry whose temps fit in
+  std::shared_ptr<char>
+      temps; ///< of all entries, which run one after the other
   uint64_t tempsCapacity = 0;
-  uint64_t persistentBytes = 0, ioBytes = 0, tempBytes = 0;
+  bool areTempsElsewhere = false;
+  uint64_t persistentBytes = 0, ioBytes = 0, separateTempBytes = 0;
 };
 
 } // namespace aicf

@@ -28,6 +28,7 @@ struct PreparedEntry {
   /// the persistent ones that have one after it.
   std::vector<uint32_t> readBuffers, writtenBuffers;
   bool hasRun = false;
+  bool isStale = false; ///< temps have moved: `calls` are not to be run
 
   /// False for buffers that are not persistent.
   bool writes(uint32_t buffer) const;

@@ -47,12 +47,21 @@ std::vector<float> readAll(Executor &e, const char *name) {
   return values;
 }
 
+/// Of what has a name: temps may move.
 std::map<std::string, const void *> addresses(const Executor &e) {
   std::map<std::string, const void *> found;
   for (const SlotInfo &slot : e.slots())
-    if (slot.entry != "wide" && slot.name != "extra")
+    if (slot.entry != "wide" && slot.name != "extra" && !slot.name.empty())
       found[slot.entry + "/" + slot.name] = slot.pointer;
   return found;
+}
+
+/// Of the largest entry.
+uint64_t tempBytesOf(const Plan &plan) {
+  uint64_t most = 0;
+  for (const PlanEntry &entry : plan.entries)
+    most = std::max(most, entry.tempBytes);
+  return most;
 }
 
 TEST(Extend, KeepsValuesAddressesAndGraphs) {
@@ -76,11 +85,12 @@ TEST(Extend, KeepsValuesAddressesAndGraphs) {
   EXPECT_EQ(addresses(e), before);
   EXPECT_EQ(e.statistics().persistentBytes, persistent + 256);
   EXPECT_EQ(readAll(e, "loss"), readAll(*reference, "loss"));
-  EXPECT_TRUE(e.replay("train").ok()) << "its graph is still there";
+  EXPECT_TRUE(e.replay("train").ok()) << "it is captured anew";
   ASSERT_TRUE(e.run("train").ok());
   for (int i = 0; i < 2; ++i)
     ASSERT_TRUE(reference->run("train").ok());
-  EXPECT_EQ(e.statistics().captures, 1u);
+  EXPECT_EQ(e.statistics().captures, 2u) << "the new entry has more temps";
+  EXPECT_EQ(e.statistics().tempBytes, tempBytesOf(e.plan()));
   for (const char *name : {"W", "b", "mW", "mb", "loss"})
     EXPECT_EQ(readAll(e, name), readAll(*reference, name)) << name;
   EXPECT_EQ(readAll(e, "W"), std::vector<float>(bound, bound + 12));
@@ -97,6 +107,44 @@ TEST(Extend, KeepsValuesAddressesAndGraphs) {
     EXPECT_FLOAT_EQ(wide[i], narrow[i] + 1);
   ASSERT_TRUE(e.resetState().ok());
   EXPECT_EQ(readAll(e, "extra"), std::vector<float>(12, 1));
+}
+
+/// The plan with `numMore` entries "train<i>", whose temps are larger by
+/// `bytes` each time.
+Plan withLargerEntries(int numMore, uint64_t bytes) {
+  Plan plan = makeTrainPlan();
+  const PlanEntry train = plan.entries[0];
+  for (int i = 1; i <= numMore; ++i) {
+    PlanEntry entry = train;
+    entry.name = "train" + std::to_string(i);
+    entry.tempBytes += uint64_t(i) * bytes;
+    plan.entries.push_back(std::move(entry));
+  }
+  return plan;
+}
+
+TEST(Extend, TempsOfAllEntriesAreThoseOfTheLargest) {
+  auto executor = makeTrainer(), reference = makeTrainer();
+  Executor &e = *executor;
+  writeInputs(e);
+  writeInputs(*reference);
+  ASSERT_TRUE(e.run(GraphKey{"train"}).ok());
+  ASSERT_TRUE(reference->run("train").ok());
+  for (int more = 1; more <= 4; ++more) {
+    ASSERT_TRUE(e.extend(share(withLargerEntries(more, 4096))).ok());
+    EXPECT_EQ(e.statistics().tempBytes, tempBytesOf(e.plan())) << more;
+    // A graph and an eager run, of an entry that was there before.
+    ASSERT_TRUE(e.replay("train").ok());
+    ASSERT_TRUE(e.run("train").ok());
+    for (int i = 0; i < 2; ++i)
+      ASSERT_TRUE(reference->run("train").ok());
+    EXPECT_EQ(readAll(e, "W"), readAll(*reference, "W")) << more;
+  }
+  const uint64_t captures = e.statistics().captures;
+  ASSERT_TRUE(e.extend(share(withLargerEntries(5, 256))).ok());
+  ASSERT_TRUE(e.replay("train").ok());
+  EXPECT_EQ(e.statistics().captures, captures)
+      << "no more temps: nothing moves";
 }
 
 TEST(Extend, InEveryMode) {

@@ -57,8 +57,9 @@ def compile_into(program: Program, function: Callable[..., Any],
                  shapes: str = "batch") -> Entry:
     """Does what aicf.compile(..., program=program) does."""
     traced = traced_of(program)
-    known = entry_of_another_size(program, function, model or function, inputs,
-                                  name or entry_name(function))
-    return known or program.add_entry(
-        traced.add(function, inputs, model=model, name=name, training=training,
-                   seed=seed, shapes=shapes))
+    with program.compiling():
+        known = entry_of_another_size(program, function, model or function, inputs,
+                                      name or entry_name(function))
+        return known or program.add_entry(
+            traced.add(function, inputs, model=model, name=name, training=training,
+                       seed=seed, shapes=shapes))

@@ -62,10 +62,24 @@ def predictor(step: Entry, arrays: tuple[Any, ...],
               batch_size: int | None = None) -> Entry:
     """Returns the entry that predicts. It is compiled from the step's model if there is
     none yet."""
-    program, signature = step.program, step.family.root.signature
-    for entry in program.entries.values():  # one for other rows comes after its root
-        if _predicts_for(entry.signature, signature.model):
+    known = _known_predictor(step)
+    if known:
+        return known
+    with step.program.compiling():
+        return _known_predictor(step) or _compile_predictor(step, arrays, batch_size)
+
+
+def _known_predictor(step: Entry) -> Entry | None:
+    model = step.family.root.signature.model
+    for entry in step.program.entries.values():  # one for other rows is behind its root
+        if _predicts_for(entry.signature, model):
             return entry
+    return None
+
+
+def _compile_predictor(step: Entry, arrays: tuple[Any, ...],
+                       batch_size: int | None) -> Entry:
+    program, signature = step.program, step.family.root.signature
     if program.lowered is None:
         return entry_of(step, NAME, ": call step.predict once before step.save, or "
                         "aicf.compile(model, ..., program=step)")

@@ -106,7 +106,11 @@ class Family:
             if specs[name].dtype != wanted.dtype:
                 raise DTypeMismatchError("input \"%s\" is %s, expected %s" % (
                     name, specs[name].dtype, wanted.dtype)) from None
-        return self.by_rows.get(rows) or self._compile(rows, specs, error)
+        known = self.by_rows.get(rows)
+        if known:
+            return known
+        with self.root.program.compiling():
+            return self.by_rows.get(rows) or self._compile(rows, specs, error)
 
     def _compile(self, rows: int, specs: dict[str, Spec],
                  error: ShapeMismatchError) -> Entry:

@@ -88,7 +88,11 @@ class EarlyStopping(Callback):
         return {"best": self.best, "waited": self.waited}
 
     def load_state(self, state: Any) -> None:
-        self.best, self.waited = state["best"], state["waited"]
+        best, waited = state["best"], state["waited"]
+        if not (best is None or isinstance(best, (int, float))) \
+                or not isinstance(waited, int) or waited < 0:
+            raise ValueError("best is %r and waited is %r" % (best, waited))
+        self.best, self.waited = best, waited
 
 
 class FunctionCallback(Callback):

@@ -97,10 +97,11 @@ def compile_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer,
         return _start_program(traced, name, device, precision, seed, threads, tune,
                               tuning_file, check_indices, options)
     owner = _owner_of(program)
-    known = entry_of_another_size(owner, loss, model, inputs, name)
-    return known or owner.add_entry(
-        traced_of(owner).add_step(model, loss, optimizer, inputs, name=name, seed=seed,
-                                  shapes=shapes, outputs=outputs))
+    with owner.compiling():
+        known = entry_of_another_size(owner, loss, model, inputs, name)
+        return known or owner.add_entry(
+            traced_of(owner).add_step(model, loss, optimizer, inputs, name=name,
+                                      seed=seed, shapes=shapes, outputs=outputs))
 
 
 def compile(function: Callable[..., Any], inputs: Mapping[str, Any], *,
@@ -172,7 +173,7 @@ def load(path: str | os.PathLike[str], *, device: str | None = None, seed: int =
         accumulate: how many batches make an update, by entry. Only plans before
             version 3.1 need it, because they do not say it.
     Returns: a Program: `program["train_step"](x, y)`.
-    Raises: InvalidPlanError, DeviceError.
+    Raises: InvalidPlanError, FileNotFoundError, FileError.
     """
     plan = _runtime.Plan.load(os.fspath(path))
     program = Program(plan, open_device(device or plan.device, threads=threads,

@@ -9,9 +9,11 @@ and the values of the others stay where they are.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import threading
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _predict, _runtime, _sizes
@@ -65,6 +67,7 @@ _programs: weakref.WeakSet[Program] = weakref.WeakSet()
 def _after_fork() -> None:
     """In a child every entry asks again whether it may run."""
     for program in list(_programs):
+        program._compiling = threading.RLock()  # the thread that had it is not here
         for entry in program._entries.values():
             entry._runners = ()
 
@@ -95,6 +98,7 @@ class Program:
                              % (seed,))
         self.device, self.seed, self.lowered = device, seed, lowered
         self._pid = os.getpid()
+        self._compiling = threading.RLock()
         self._entries: dict[str, Entry] = {}
         self.bound_arrays: dict[str, Any] = {}
         self._initial: dict[str, Any] = {}  # of what starts as an array
@@ -169,12 +173,28 @@ class Program:
                               ", ".join(self._entries)))
         return self._entries[name]
 
+    @contextlib.contextmanager
+    def compiling(self) -> Iterator[None]:
+        """Holds what traces and compiles an entry, from the look at those that are there
+        on. Raises FailedStateError if another thread does so."""
+        if not self._compiling.acquire(blocking=False):
+            raise FailedStateError("another thread compiles an entry of this program: only "
+                                   "one thread at a time may use it")
+        try:
+            yield
+        finally:
+            self._compiling.release()
+
     def add_entry(self, signature: Signature) -> Entry:
         """The program with the entry that was just traced into
         `lowered.traced`, whose add() or add_step() gave `signature`; aicf.compile
         does both. If it does not compile or finds no memory, the program is as
         before. An entry whose own values cannot be written stays, and says so when
         it is called."""
+        with self.compiling():
+            return self._add_entry(signature)
+
+    def _add_entry(self, signature: Signature) -> Entry:
         self._check_process()
         name: Any = getattr(signature, "name", signature)
         if self.lowered is None or not isinstance(signature, Signature) \
@@ -288,8 +308,8 @@ class Program:
     def save_weights(self, path: str | os.PathLike[str],
                      optimizer: bool = False) -> None:
         """Writes state_dict() as a safetensors file, which PyTorch reads, too."""
-        from safetensors.numpy import save_file
-        save_file(self.state_dict(optimizer), os.fspath(path))
+        from safetensors.numpy import save
+        _runtime.write_file(os.fspath(path), save(self.state_dict(optimizer)))
 
     def load_weights(self, path: str | os.PathLike[str], strict: bool = True) -> None:
         """Reads a safetensors file and calls load_state_dict() with it. Raises
@@ -320,7 +340,7 @@ class Program:
         is wrong, nothing changes.
 
         Returns: the texts that save_checkpoint was given.
-        Raises: InvalidFileError, DeviceError.
+        Raises: InvalidFileError, FileNotFoundError, FileError, DeviceError.
         """
         metadata = self.executor.load_checkpoint(os.fspath(directory))
         for entry in self._entries.values():
@@ -390,16 +410,7 @@ class Program:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the plan to a file for aicf.load, aicf-run and C++. The file holds no
         values of parameters: save_checkpoint writes those."""
-        data = self.plan.serialize()
-        target = os.fspath(path)
-        part = "%s.part%d" % (target, os.getpid())
-        try:
-            with open(part, "wb") as file:
-                file.write(data)
-            os.replace(part, target)  # an older plan stays whole until then
-        finally:
-            if os.path.exists(part):
-                os.remove(part)
+        _runtime.write_file(os.fspath(path), self.plan.serialize())
 
     def as_text(self, stage: str = "plan-ir") -> str:
         """Returns the IR of a stage, as Lowered.as_text does. A loaded plan has only its

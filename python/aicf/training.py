@@ -25,17 +25,17 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from . import _predict, _sizes, _sources
+from . import _predict, _run_state, _sizes, _sources
+from ._dtypes import NUMPY_TYPES
+from ._epoch_log import EpochLog
 from ._further import compile_into
 from ._signature import Spec, spec_of
 from .callbacks import Callback, History, as_callback, monitored
-from .errors import FailedStateError, InvalidArgumentError, InvalidFileError
-from .program import Entry
+from .errors import AICFError, InvalidArgumentError
+from .program import Entry, Program
 
 __all__ = ["Run", "fit"]
 
-#: The key of a checkpoint's metadata.
-STATE = "aicf.fit"
 EVALUATE = "evaluate"
 #: How often the bar shows the loss, which waits for the device.
 SHOW_SECONDS = 0.2
@@ -399,7 +399,9 @@ class _Loop:
         self.batches_per_epoch = batches
         self.run, self.source, self.validator = run, source, validator
         self.kinds, self.callbacks = kinds, callbacks
-        self.folder, self.save_every, self.log_path = folder, save_every, log
+        self.folder, self.save_every = folder, save_every
+        self.log = None if log is None else EpochLog(log)
+        self.log_start: int | None = None  # as the checkpoint has it
         self.progress = progress
         self.totals = Totals(kinds)
         self.interrupt = _Interrupt()
@@ -413,7 +415,8 @@ class _Loop:
         if self.folder is not None:
             check_folder(self.folder)
         run.step.discard_update()
-        self._log_begin()
+        if self.log:
+            self.log.begin(run.history.epochs, self.log_start)
         for callback in self.callbacks:
             callback.on_fit_begin(run)
         while run.epoch < run.epochs and not run.history.stopped:
@@ -473,7 +476,6 @@ class _Loop:
         run.history.epochs.append(logs)
         self.totals, self.batch_seconds = Totals(self.kinds), 0.0
         run.epoch, run.position = run.epoch + 1, 0
-        self._log(logs)
         if not math.isfinite(logs["loss"]):
             self.is_lost = True
             run.stop("the loss of epoch %d is %s" % (run.epoch, logs["loss"]))
@@ -481,11 +483,12 @@ class _Loop:
                 "aicf.fit stops: the loss of epoch %d is %s. A label or an index that is "
                 "out of range gives nan, and compile_step(..., check_indices=True) names "
                 "it" % (run.epoch, logs["loss"]), stacklevel=3)
-            return
-        if self._is_best(value):
+        elif self._is_best(value):
             run.history.best = {"epoch": run.epoch, "value": value}
             self._save("best")
         self._save("last")
+        if self.log:  # behind the checkpoint, which adds a line that is not there
+            self.log.add(logs)
 
     def _is_best(self, value: float) -> bool:
         best = self.run.history.best
@@ -522,11 +525,12 @@ class _Loop:
             return
         run, program = self.run, self.run.step.program
         state = {
-            "version": 1, "epoch": run.epoch, "position": run.position,
+            "version": _run_state.VERSION, "epoch": run.epoch, "position": run.position,
             "sums": self.totals.sums,
             "seconds": self.batch_seconds,
             "data": self.source.state(), "history": run.history.epochs,
             "best": run.history.best, "stopped": run.history.stopped,
+            "log": self.log.start if self.log else None,
             "callbacks": [[type(callback).__name__, callback.state()]
                           for callback in self.callbacks],
             "hypers": {t["name"]: program.get(t["name"]).numpy().tolist()
@@ -534,17 +538,17 @@ class _Loop:
         }
         os.makedirs(self.folder, exist_ok=True)
         program.save_checkpoint(os.path.join(self.folder, name),
-                                {STATE: json.dumps(state)})
+                                {_run_state.KEY: json.dumps(state)})
 
     def resume(self) -> None:
-        """Reads what _save wrote, if there is a checkpoint."""
+        """Reads what _save wrote, if there is a checkpoint. If anything is wrong with it,
+        nothing changes."""
         assert self.folder is not None
         path = os.path.join(self.folder, "last")
         if not os.path.exists(os.path.join(path, "state.safetensors")):
             return
         run, program = self.run, self.run.step.program
-        state = _read_state(path)
-        self.source.load_state(state["data"])
+        state = _run_state.read(path)
         kept = [name for name, _ in state["callbacks"]]
         names = [type(callback).__name__ for callback in self.callbacks]
         if names != kept:
@@ -552,49 +556,62 @@ class _Loop:
                 "the callbacks are %s, in the checkpoint %s: give the same ones, or do "
                 "not resume" % (", ".join(names) or "none",
                                        ", ".join(kept) or "none"))
-        program.load_checkpoint(path)
-        for callback, (_, own) in zip(self.callbacks, state["callbacks"]):
-            if own is not None:
-                callback.load_state(own)
-        import numpy
-        for name, value in state["hypers"].items():
-            program.set(name, numpy.asarray(value, "f4") if isinstance(value, list)
-                        else value)
+        hypers = _hypers(program, path, state["hypers"])
+        with contextlib.ExitStack() as undo:
+            _load(undo, path, "data", self.source, state["data"])
+            for callback, (name, own) in zip(self.callbacks, state["callbacks"]):
+                if own is not None:
+                    _load(undo, path, "callback %s" % name, callback, own)
+            program.load_checkpoint(path)
+            undo.pop_all()
+        for name, value in hypers.items():
+            program.set(name, value)
         run.epoch, run.position = state["epoch"], state["position"]
         run.history.epochs, run.history.best = state["history"], state["best"]
         run.history.stopped = state["stopped"]
         self.totals.sums = dict(state["sums"])
-        self.batch_seconds = state["seconds"]
+        self.batch_seconds, self.log_start = state["seconds"], state["log"]
         if run.position and self.source.exact:
             _sizes.note("epoch %d goes on after %d batches, but %s: the result may "
                         "differ from that of a run that was not interrupted"
                         % (run.epoch + 1, run.position, self.source.exact))
 
-    def _log_begin(self) -> None:
-        """Drops the lines after the epoch from which a resumed run goes on."""
-        if self.log_path is None:
-            return
-        if self.run.history.epochs and os.path.exists(self.log_path):
-            with open(self.log_path, encoding="utf-8") as file:
-                lines = file.readlines()
-            last = _log_line(self.run.history.epochs[-1])
-            if last in lines:
-                keep = len(lines) - lines[::-1].index(last)
-                with open(self.log_path, "w", encoding="utf-8") as file:
-                    file.writelines(lines[:keep])
-        with open(self.log_path, "a", encoding="utf-8"):
-            pass  # if the file cannot be written, this says so now
 
-    def _log(self, logs: Mapping[str, float]) -> None:
-        if self.log_path is not None:
-            with open(self.log_path, "a", encoding="utf-8") as file:
-                file.write(_log_line(logs))
+def _load(undo: contextlib.ExitStack, path: str, what: str,
+          of: _sources.Source | Callback, state: Any) -> None:
+    """Gives an object its state back, and lets `undo` give it the one that it has now."""
+    before = of.state()
+    if before is not None:
+        undo.callback(of.load_state, before)
+    try:
+        of.load_state(state)
+    except AICFError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError,
+            ValueError) as error:
+        raise _run_state.damaged(path, "%s: %s: %s" % (
+            what, type(error).__name__, error)) from error
 
 
-def _log_line(logs: Mapping[str, float]) -> str:
-    """Returns a line of JSON, which has no NaN: null stands for what is not finite."""
-    return json.dumps({name: value if isinstance(value, str) or math.isfinite(value)
-                       else None for name, value in logs.items()}) + "\n"
+def _hypers(program: Program, path: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the hypers of a checkpoint as the plan has them."""
+    import numpy
+    known = {t["name"]: t for t in program.plan.persistent() if t["role"] == "hyper"}
+    arrays = {}
+    for name, value in values.items():
+        if name not in known:
+            raise InvalidArgumentError(
+                "the checkpoint %r has the hyper %r, and the step does not: it is of "
+                "another step" % (path, name))
+        try:
+            arrays[name] = numpy.asarray(value, NUMPY_TYPES[known[name]["dtype"]])
+        except (OverflowError, ValueError) as error:
+            raise _run_state.damaged(path, "its %r is %.60r: %s" % (
+                name, value, error)) from None
+        if arrays[name].shape != tuple(known[name]["shape"]):
+            raise _run_state.damaged(path, "its %r has the shape %s, expected %s" % (
+                name, arrays[name].shape, tuple(known[name]["shape"])))
+    return arrays
 
 
 def check_folder(folder: str) -> None:
@@ -606,37 +623,3 @@ def check_folder(folder: str) -> None:
     except OSError as error:
         raise InvalidArgumentError("checkpoint %r: %s" % (folder, error.strerror)) \
             from None
-
-
-def _read_state(path: str) -> dict[str, Any]:
-    """Returns the state of a run. It is checked before any value is read."""
-    from safetensors import SafetensorError, safe_open
-    file = os.path.join(path, "state.safetensors")
-    try:
-        with safe_open(file, framework="numpy") as opened:
-            metadata = opened.metadata() or {}
-    except (SafetensorError, OSError) as error:
-        raise InvalidFileError("%r is not a checkpoint: %s" % (file, error)) from None
-    if STATE not in metadata:
-        raise InvalidFileError(
-            "%r is a checkpoint, but not one of aicf.fit: it does not say where the run "
-            "was. step.load_checkpoint(%r) reads its values" % (path, path))
-    try:
-        state: dict[str, Any] = json.loads(metadata[STATE])
-        if state["version"] != 1:
-            raise InvalidFileError("%r has a state of version %r, but this AICF reads 1"
-                                   % (path, state["version"]))
-        for name, kind in (("epoch", int), ("position", int), ("sums", dict),
-                           ("history", list), ("callbacks", list),
-                           ("hypers", dict), ("seconds", (int, float)),
-                           ("stopped", str)):
-            if not isinstance(state[name], kind):
-                raise TypeError(name)
-        if state["epoch"] < 0 or state["position"] < 0:
-            raise ValueError("negative position")
-        return {"data": None, "best": None, **state}
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, InvalidFileError):
-            raise
-        raise InvalidFileError("%r: the state of the run is damaged (%s)"
-                               % (path, error)) from None

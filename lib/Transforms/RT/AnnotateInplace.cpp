@@ -204,9 +204,11 @@ static bool isTaken(CallOp call, Value base) {
 bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
                             OpResult result) const {
   CallOp call = makerOf(result);
+  // Whether there is a join takes a walk over all readers: of the last one
+  // alone.
   if (operand.getType() != result.getType() || !isWhole(operand) ||
-      joinOf(result) || joinOf(baseOf(operand)) ||
-      !accesses.allBeforeCall(list.getOrder(), list.indexOf(call)))
+      !accesses.allBeforeCall(list.getOrder(), list.indexOf(call)) ||
+      joinOf(result) || joinOf(baseOf(operand)))
     return false;
   // Overwriting what a side call reads would make the main stream wait for it.
   if (isConcurrent && !isSideCall(call) &&

@@ -8,7 +8,6 @@
 #include "lib/Transforms/RT/CallUses.h"
 #include "aicf/Dialect/AICF/AICF.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -96,11 +95,36 @@ static int64_t placeOf(Value value) {
   return join.getOffsets()[part] + placeOf(join.getWhole());
 }
 
-int64_t aicf::rt::byteOffsetOf(Value value) {
+/// Bytes from the start of the memory of `value`'s base to its own, and `place`
+/// elements.
+static int64_t byteOffsetFrom(int64_t place, Value value) {
   ViewOp view = viewOf(value);
-  int64_t elements =
-      (view ? view.getOffset() : int64_t(0)) + placeOf(baseOf(value));
+  int64_t elements = (view ? view.getOffset() : int64_t(0)) + place;
   return elements * int64_t(sizeOf(toTensorDesc(value.getType()).dtype));
+}
+
+int64_t aicf::rt::byteOffsetOf(Value value) {
+  return byteOffsetFrom(placeOf(baseOf(value)), value);
+}
+
+StorageOffsets::StorageOffsets(func::FuncOp func)
+    : hasJoins(!func.getOps<JoinOp>().empty()) {}
+
+StorageOffsets StorageOffsets::ofFixed(func::FuncOp func) {
+  StorageOffsets offsets(func);
+  offsets.isFixed = true;
+  return offsets;
+}
+
+int64_t StorageOffsets::of(Value value) const {
+  if (!hasJoins)
+    return byteOffsetFrom(0, value);
+  if (!isFixed)
+    return byteOffsetOf(value);
+  auto [it, isFresh] = known.try_emplace(value);
+  if (isFresh)
+    it->second = byteOffsetOf(value);
+  return it->second;
 }
 
 void aicf::rt::forEachView(Value value, function_ref<void(ViewOp)> visit) {

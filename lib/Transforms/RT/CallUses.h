@@ -13,6 +13,9 @@
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+
 namespace aicf::rt {
 using namespace mlir;
 
@@ -49,6 +52,24 @@ ViewOp viewOf(Value value);
 /// Bytes from the start of the memory of `value` to its own: to a view in its
 /// base, to a part in its whole.
 int64_t byteOffsetOf(Value value);
+/// byteOffsetOf() for a pass that asks it of every operand: where a value has
+/// many readers, each of them would look at all of the others for a join.
+class StorageOffsets {
+public:
+  /// Of an entry to which no join comes, as none does while calls are merged.
+  explicit StorageOffsets(func::FuncOp func);
+  /// Of an entry whose values stay as they are.
+  static StorageOffsets ofFixed(func::FuncOp func);
+  /// Of an entry that gets joins.
+  static StorageOffsets ofChanging() { return StorageOffsets(); }
+
+  int64_t of(Value value) const;
+
+private:
+  StorageOffsets() = default;
+  bool hasJoins = true, isFixed = false;
+  mutable llvm::DenseMap<Value, int64_t> known;
+};
 /// Calls `visit` for each view of `value`.
 void forEachView(Value value, function_ref<void(ViewOp)> visit);
 

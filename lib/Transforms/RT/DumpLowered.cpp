@@ -78,10 +78,8 @@ static DumpedEntry readFunction(func::FuncOp func) {
 }
 
 static DumpedEntry readPlanEntry(aicf::rt::EntryOp op) {
-  DumpedEntry entry{op.getSymName().str(),
-                    int64_t(op.getValues()),
-                    int64_t(op.getNodes()),
-                    {}};
+  DumpedEntry entry{
+      op.getName().str(), int64_t(op.getValues()), int64_t(op.getNodes()), {}};
   for (auto call : op.getBody().front().getOps<CallOp>())
     if (!call.getProtective())
       entry.calls.push_back(readCall(call, call.getInVids()));

@@ -17,6 +17,7 @@
 #include "llvm/ADT/StringSet.h"
 
 #include <map>
+#include <optional>
 
 namespace aicf {
 #define GEN_PASS_DEF_EMITPLAN
@@ -64,6 +65,7 @@ private:
   /// offset and type.
   SmallVector<Value> buffers;
   llvm::DenseMap<std::tuple<size_t, int64_t, Type>, Value> values;
+  std::optional<StorageOffsets> offsets; ///< of that entry
 };
 } // namespace
 
@@ -107,7 +109,7 @@ Value Emitter::emitBuffer(Location loc, Role role, StringRef name,
 
 Value Emitter::emitValue(Value value, const StoragePlan &storages) {
   auto type = cast<RankedTensorType>(value.getType());
-  return emitValue(storages.getStorageOf(value), byteOffsetOf(value), type,
+  return emitValue(storages.getStorageOf(value), offsets->of(value), type,
                    value);
 }
 
@@ -207,6 +209,7 @@ LogicalResult Emitter::emitEntry(func::FuncOp func) {
   const StoragePlan &storages = of.getAnalysis<StoragePlan>();
   if (failed(storages.verify()))
     return failure();
+  offsets = StorageOffsets::ofFixed(func);
   emitBuffers(signature, storages);
   std::map<uint64_t, Value> workspaces = emitWorkspaces(list);
   for (CallOp call : list.getCalls())

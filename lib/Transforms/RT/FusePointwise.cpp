@@ -41,7 +41,7 @@ namespace {
 class PointwiseFusion {
 public:
   PointwiseFusion(func::FuncOp func, DeviceKind target)
-      : func(func), target(target), chooser(func, target),
+      : func(func), target(target), chooser(func, target), updaters(func),
         takesProducts(kernelsFor(target, patterns::ProductGraph).size() > 0) {}
 
   void run();
@@ -64,6 +64,7 @@ private:
   func::FuncOp func;
   const DeviceKind target;
   KernelChooser chooser;
+  const Updaters updaters;
   const bool takesProducts; ///< the target has a kernel that goes on with one
   llvm::DenseSet<Operation *> gone, made;
   int64_t numFused = 0;
@@ -86,7 +87,7 @@ static CallOp makerFor(Value operand) {
 /// The one call for both. Or null; why, goes to `whyNot`.
 CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader, std::string &whyNot) {
   std::optional<FusedCall> both =
-      fusedCallOf(maker, reader, chooser, target, whyNot);
+      fusedCallOf(maker, reader, chooser, updaters, target, whyNot);
   if (!both)
     return {};
   CallOp parts[] = {maker, reader};

@@ -66,6 +66,7 @@ static bool hasSumsAmongOthers(const MergedCall &merged) {
 
 std::optional<FusedCall> aicf::rt::fusedCallOf(CallOp maker, CallOp reader,
                                                const KernelChooser &chooser,
+                                               const Updaters &updaters,
                                                DeviceKind target,
                                                std::string &whyNot) {
   CallOp parts[] = {maker, reader};
@@ -108,7 +109,7 @@ std::optional<FusedCall> aicf::rt::fusedCallOf(CallOp maker, CallOp reader,
     whyNot = "the kernel of the first one rounds its product later";
     return {};
   }
-  CallOp place = placeFor(merged, maker, reader, whyNot);
+  CallOp place = placeFor(merged, maker, reader, updaters, whyNot);
   if (!place)
     return {};
   return FusedCall{std::move(merged), place};

@@ -9,6 +9,7 @@
 #ifndef AICF_LIB_TRANSFORMS_RT_FUSEDCALL_H
 #define AICF_LIB_TRANSFORMS_RT_FUSEDCALL_H
 
+#include "lib/Transforms/RT/FusionPlace.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 
 #include <optional>
@@ -32,6 +33,7 @@ struct FusedCall {
 /// same as it. Or nothing; why, goes to `whyNot`. Changes nothing.
 std::optional<FusedCall> fusedCallOf(CallOp maker, CallOp reader,
                                      const KernelChooser &chooser,
+                                     const Updaters &updaters,
                                      DeviceKind target, std::string &whyNot);
 
 } // namespace aicf::rt

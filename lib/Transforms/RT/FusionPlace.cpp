@@ -14,13 +14,18 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
-/// True if a call at or behind `at`, other than `part`, reads `value`, or if it
-/// is there in any case.
-static bool isAliveAt(Value value, Operation *at, CallOp part) {
-  Value base = baseOf(value);
-  return isa<BlockArgument>(base) || isReturned(wholeOf(base)) ||
-         anyRead(base, [&](CallOp reader, unsigned) {
-           return reader != part && !reader->isBeforeInBlock(at);
+/// True if a call at or behind `at`, other than `part`, reads `base`, or if it
+/// is there in any case. Readers come last ones first, so that of many one is
+/// enough.
+static bool isAliveAt(Value base, Operation *at, CallOp part) {
+  return isa<BlockArgument>(base) ||
+         llvm::any_of(base.getUsers(), [&](Operation *user) {
+           if (auto view = dyn_cast<ViewOp>(user))
+             return isAliveAt(view.getView(), at, part);
+           if (auto join = dyn_cast<JoinOp>(user))
+             return isReturned(wholeOf(join.getWhole()));
+           return user != part &&
+                  (isa<func::ReturnOp>(user) || !user->isBeforeInBlock(at));
          });
 }
 
@@ -41,7 +46,7 @@ uint64_t aicf::rt::bytesKeptAlive(ValueRange operands, CallOp maker,
   llvm::SmallDenseSet<Value> seen;
   for (Value operand : operands)
     if (seen.insert(baseOf(operand)).second &&
-        !isAliveAt(operand, reader, maker))
+        !isAliveAt(baseOf(operand), reader, maker))
       bytes += bytesOf(baseOf(operand).getType());
   return bytes;
 }
@@ -70,23 +75,26 @@ static bool areSumsOf(CallOp reader, CallOp maker) {
                       [&](Value operand) { return callOf(operand) == maker; });
 }
 
-/// The call that makes what `arg` becomes, or null.
-static CallOp updaterOf(BlockArgument arg) {
-  auto func = cast<func::FuncOp>(arg.getOwner()->getParentOp());
-  auto name =
-      func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), step::kNameAttr);
-  for (OpOperand &returned : arg.getOwner()->getTerminator()->getOpOperands())
-    if (name && func.getResultAttrOfType<StringAttr>(
-                    returned.getOperandNumber(), step::kUpdatesAttr) == name)
-      return makerOf(returned.get());
-  return {};
+Updaters::Updaters(func::FuncOp func)
+    : terminator(func.front().getTerminator()),
+      results(func.getNumArguments(), -1) {
+  step::EntrySignature signature(func);
+  for (auto [i, result] : llvm::enumerate(signature.results))
+    if (result.target >= 0)
+      results[result.target] = int64_t(i);
+}
+
+CallOp Updaters::of(BlockArgument arg) const {
+  int64_t result = results[arg.getArgNumber()];
+  return result < 0 ? CallOp() : makerOf(terminator->getOperand(result));
 }
 
 bool aicf::rt::readsWhatIsUpdatedBetween(ValueRange operands, CallOp maker,
-                                         CallOp reader) {
+                                         CallOp reader,
+                                         const Updaters &updaters) {
   return llvm::any_of(operands, [&](Value operand) {
     auto arg = dyn_cast<BlockArgument>(baseOf(operand));
-    CallOp updater = arg ? updaterOf(arg) : CallOp();
+    CallOp updater = arg ? updaters.of(arg) : CallOp();
     return updater && maker->isBeforeInBlock(updater) &&
            updater->isBeforeInBlock(reader);
   });
@@ -94,26 +102,27 @@ bool aicf::rt::readsWhatIsUpdatedBetween(ValueRange operands, CallOp maker,
 
 /// True if `reader` updates what a product of the call multiplies. Where both
 /// are one call, it may not write there.
-static bool updatesFactor(const MergedCall &merged, CallOp reader) {
+static bool updatesFactor(const MergedCall &merged, CallOp reader,
+                          const Updaters &updaters) {
   const Body &body = merged.body.getBody();
   auto product = positionOfProduct(body);
   return product &&
          llvm::any_of(body.primitives[*product].operands, [&](int32_t factor) {
            auto arg = dyn_cast<BlockArgument>(baseOf(merged.operands[factor]));
-           return arg && updaterOf(arg) == reader;
+           return arg && updaters.of(arg) == reader;
          });
 }
 
 CallOp aicf::rt::placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
-                          std::string &whyNot) {
+                          const Updaters &updaters, std::string &whyNot) {
   if (areSumsOf(reader, maker))
     return maker;
   CallOp parts[] = {maker, reader};
   if (!mayStandAt(merged, parts, reader))
     whyNot = "something between them reads a result of the first";
-  else if (readsWhatIsUpdatedBetween(maker.getArgs(), maker, reader))
+  else if (readsWhatIsUpdatedBetween(maker.getArgs(), maker, reader, updaters))
     whyNot = "something between them updates what the first reads";
-  else if (updatesFactor(merged, reader)) {
+  else if (updatesFactor(merged, reader, updaters)) {
     whyNot = "the second one updates what the first one multiplies";
     return {};
   }

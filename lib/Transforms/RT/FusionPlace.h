@@ -16,10 +16,22 @@
 
 namespace aicf::rt {
 
+/// The calls that make what params and states of an entry become.
+class Updaters {
+public:
+  explicit Updaters(func::FuncOp func);
+  /// The call that makes what `arg` becomes, or null.
+  CallOp of(BlockArgument arg) const;
+
+private:
+  Operation *terminator;
+  SmallVector<int64_t> results; ///< by argument the returned operand, or -1
+};
+
 /// The one of both in front of which the call for both stands. Or null; why,
 /// goes to `whyNot`. `maker` is before `reader`.
 CallOp placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
-                std::string &whyNot);
+                const Updaters &updaters, std::string &whyNot);
 
 /// Bytes of the tensors that `operands` of `maker` lie in, if nobody but
 /// `maker` reads them at the place of `reader` or behind it.
@@ -28,8 +40,8 @@ uint64_t bytesKeptAlive(ValueRange operands, CallOp maker, CallOp reader);
 /// True if a call between both updates one of `operands`, which `maker` reads.
 /// At the place of `reader` it would read the old value, of which a copy were
 /// needed.
-bool readsWhatIsUpdatedBetween(ValueRange operands, CallOp maker,
-                               CallOp reader);
+bool readsWhatIsUpdatedBetween(ValueRange operands, CallOp maker, CallOp reader,
+                               const Updaters &updaters);
 
 } // namespace aicf::rt
 

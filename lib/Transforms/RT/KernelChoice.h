@@ -9,6 +9,7 @@
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
 #include "lib/Ops/KernelTable.h"
+#include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/MergeCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,22 +38,20 @@ StatusOr<TypedBody> typedBodyOf(CallOp op);
 StatusOr<TypedBody> typedBodyOf(const MergedCall &call);
 StatusOr<TypedBody> typedBodyOf(BodyAttr body, TypeRange ins, TypeRange outs);
 
-/// Where operands and then results begin in their storages, in bytes: neither a
-/// view nor a part need begin where a vector may.
-SmallVector<uintptr_t> offsetsOf(ValueRange operands, ValueRange results);
-
 /// Asks the kernel table on behalf of the calls of one entry.
 class KernelChooser {
 public:
   /// Reads `aicf.math` of the entry. A profile (or null) must outlive this.
-  KernelChooser(func::FuncOp func, DeviceKind device,
+  KernelChooser(func::FuncOp func, DeviceKind device, StorageOffsets offsets,
                 const KernelProfile *profile = nullptr);
+  KernelChooser(func::FuncOp func, DeviceKind device)
+      : KernelChooser(func, device, StorageOffsets(func)) {}
 
-  /// The row for a call whose operands and results lie at `offsets`, or
+  /// The row for a call whose operands and results lie at `places`, or
   /// nullptr: the fastest of those that the profile knows for the problem, else
   /// the first of the table.
   const KernelRow *choose(const TypedBody &call,
-                          ArrayRef<uintptr_t> offsets) const;
+                          ArrayRef<uintptr_t> places) const;
   const KernelRow *choose(const MergedCall &call, const TypedBody &typed) const;
   /// The row that `op` names, or else the one it would get, or nullptr.
   const KernelRow *choose(CallOp op, const TypedBody &typed) const;
@@ -71,8 +70,14 @@ private:
            (row.selection == Selection::AutoTF32 && allowTF32);
   }
 
+  /// Where operands and then results begin in their storages, in bytes: neither
+  /// a view nor a part need begin where a vector may.
+  SmallVector<uintptr_t> offsetsOf(ValueRange operands,
+                                   ValueRange results) const;
+
   DeviceKind device;
   bool allowTF32;
+  StorageOffsets offsets;
   const KernelProfile *profile;
 };
 

@@ -33,7 +33,8 @@ class PartPlacer {
 public:
   PartPlacer(func::FuncOp func, const step::EntrySignature &signature,
              DeviceKind target, bool keepCopies)
-      : func(func), signature(signature), chooser(func, target),
+      : func(func), signature(signature),
+        chooser(func, target, StorageOffsets::ofChanging()),
         keepCopies(keepCopies) {}
   void run();
 

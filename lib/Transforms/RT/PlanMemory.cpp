@@ -75,8 +75,7 @@ struct PlanMemory : aicf::impl::PlanMemoryBase<PlanMemory> {
       FailureOr<MemoryPlan> placed = placeBuffers(entry);
       if (failed(placed))
         return signalPassFailure();
-      remark::analysis(entry.getLoc(),
-                       remarkOf("PlanMemory", entry.getSymName()))
+      remark::analysis(entry.getLoc(), remarkOf("PlanMemory", entry.getName()))
           << remark::metric("temp_bytes", placed->bytes)
           << remark::metric("max_live_bytes", placed->lowerBound)
           << remark::reason("gap {0:F2} %", placed->gap() * 100);

@@ -37,7 +37,7 @@ namespace {
 class PointwiseRecomputation {
 public:
   PointwiseRecomputation(func::FuncOp func, DeviceKind target)
-      : func(func), target(target), chooser(func, target) {}
+      : func(func), target(target), chooser(func, target), updaters(func) {}
 
   void run();
 
@@ -50,6 +50,7 @@ private:
   func::FuncOp func;
   const DeviceKind target;
   KernelChooser chooser;
+  const Updaters updaters;
   int64_t numRecomputed = 0;
 };
 } // namespace
@@ -142,7 +143,7 @@ bool PointwiseRecomputation::putInto(const MergedCall &again, Value value,
   }
   auto both = [&](CallOp copy, CallOp reader) {
     std::string whyNot;
-    return fusedCallOf(copy, reader, chooser, target, whyNot);
+    return fusedCallOf(copy, reader, chooser, updaters, target, whyNot);
   };
   if (!llvm::all_of(copies, [&](const auto &pair) {
         std::optional<FusedCall> one = both(pair.first, pair.second);
@@ -177,7 +178,8 @@ std::optional<CallOp> PointwiseRecomputation::recompute(CallOp maker,
     return std::nullopt;
   const MergedCall again = onlyFor(maker, value);
   if (!areCheap(again) || llvm::any_of(*readers, [&](CallOp reader) {
-        return readsWhatIsUpdatedBetween(again.operands, maker, reader);
+        return readsWhatIsUpdatedBetween(again.operands, maker, reader,
+                                         updaters);
       }))
     return std::nullopt;
   std::optional<MergedCall> rest = without(maker, value);

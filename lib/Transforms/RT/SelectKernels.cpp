@@ -80,7 +80,8 @@ struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
       return;
     func->setDiscardableAttr(
         kTargetAttr, StringAttr::get(&getContext(), StringRef(nameOf(target))));
-    KernelChooser chooser(func, target, measured.get());
+    KernelChooser chooser(func, target, StorageOffsets::ofFixed(func),
+                          measured.get());
     for (auto op : func.getOps<CallOp>())
       if (failed(select(op, chooser)))
         return signalPassFailure();

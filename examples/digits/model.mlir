@@ -9,7 +9,7 @@ func.func @train_step(
     %W1: tensor<10x64xf32> {aicf.role = "param", aicf.name = "fc1.weight", aicf.init = "uniform_fan_in"},
     %b1: tensor<10xf32> {aicf.role = "param", aicf.name = "fc1.bias", aicf.init = "zeros"})
     -> (tensor<f32> {aicf.name = "loss", aicf.minimize})
-    attributes {aicf.optimizer = #aicf.adamw<lr = "lr">} {
+    attributes {aicf.optimizer = #aicf.adamw<lr = "lr", weight_decay = 0.0>} {
   %y0 = aicf.linear %x, %W0, %b0 : tensor<32x64xf32>, tensor<64x64xf32>, tensor<64xf32>
   %h0 = aicf.relu %y0 : tensor<32x64xf32>
   %scores = aicf.linear %h0, %W1, %b1 : tensor<32x64xf32>, tensor<10x64xf32>, tensor<10xf32>

@@ -182,7 +182,7 @@ LogicalResult PlanEncoder::encodeCall(CallOp op, PlanCall &out) {
 }
 
 LogicalResult PlanEncoder::encodeEntry(EntryOp op, PlanEntry &out) {
-  out.name = op.getSymName().str();
+  out.name = op.getName().str();
   out.ioBytes = op.getIoBytes();
   out.tempBytes = op.getTempBytes();
   out.tempLowerBound = op.getTempLowerBound();

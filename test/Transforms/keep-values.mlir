@@ -3,11 +3,13 @@
 // RUN: not aicf-opt %s --aicf-keep-values=mode=all 2>&1 | FileCheck %s --check-prefix=NOLABEL
 // RUN: aicf-opt %s --aicf-keep-values=mode=none | FileCheck %s --check-prefix=NO
 // RUN: not aicf-opt %s --aicf-keep-values=mode=some 2>&1 | FileCheck %s --check-prefix=MODE
-// RUN: not aicf-opt %s --aicf-number-values --aicf-keep-values --aicf-keep-values 2>&1 | FileCheck %s --check-prefix=TAKEN
+// RUN: sed 's/aicf.name = "y"/aicf.name = "v001"/' %s | not aicf-opt --aicf-number-values --aicf-keep-values=mode=all 2>&1 | FileCheck %s --check-prefix=TAKEN
+// RUN: sed 's/aicf.name = "x"/aicf.name = "v001"/' %s | not aicf-opt --aicf-number-values --aicf-keep-values=mode=all 2>&1 | FileCheck %s --check-prefix=ARG
 
 // NOLABEL: 'aicf.relu' op has no 'aicf.vids': run --aicf-number-values first
 // MODE: --mode option: Cannot find option named 'some'!
-// TAKEN: cannot keep a value as output "grad:w": the name is taken
+// TAKEN: cannot keep a value as output "v001": a result has that name, give it another or do without --aicf-keep-values (--keep)
+// ARG: cannot keep a value as output "v001": an argument has that name
 
 // Tests the added outputs; an unused result is not kept.
 // CHECK-LABEL: func.func @f

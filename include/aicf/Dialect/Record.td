@@ -232,6 +232,14 @@ class Ranges<list<Field> fields> {
       all # "\n    - `" # f.name # "` is " # f.range.text # ".");
 }
 
+/// Lists fields with their ranges and defaults, for a description.
+class FieldList<list<Field> fields> {
+  string text = !foldl("", fields, all, f,
+      all # "\n    - `" # f.name # "` is " # f.range.text
+          # !if(!eq(f.defaultValue, ""), ". It must be given.",
+                "; the default is " # f.defaultValue # "."));
+}
+
 class HasManyOptional<list<bit> flags> {
   bit yes = !gt(!foldl(0, flags, n, flag, !add(n, flag)), 1);
 }

@@ -106,6 +106,12 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
   }
   if (name == kRecomputeAttr && !isa<FunctionOpInterface>(op))
     return isa<UnitAttr>(attr.getValue()) ? success() : checkString(op, attr);
+  if (name == kReadTurnedAttr && isa<MatmulOp>(op)) {
+    if (isa<BoolAttr>(attr.getValue()))
+      return success();
+    return op->emitError() << "'aicf.read_turned' must be true or false, got "
+                           << attr.getValue();
+  }
   if (name == kExactAttr && isa<arith::ConstantOp>(op))
     return failure(failed(checkF64(op, attr)) || failed(checkExact(op, attr)));
   if (!isa<FunctionOpInterface>(op))

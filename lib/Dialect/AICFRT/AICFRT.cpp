@@ -15,6 +15,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -274,10 +275,15 @@ static LogicalResult checkEntry(EntryOp entry) {
 }
 
 LogicalResult PlanOp::verifyRegions() {
+  llvm::StringSet<> names; // of entries: they are not symbols
   for (Operation &op : getBody().front()) {
     if (!isa<GlobalOp, EntryOp>(op))
       return op.emitOpError() << "is not legal in aicf_rt.plan";
-    if (auto entry = dyn_cast<EntryOp>(op); entry && failed(checkEntry(entry)))
+    auto entry = dyn_cast<EntryOp>(op);
+    if (entry && !names.insert(entry.getName()).second)
+      return entry.emitOpError()
+             << "is called @" << entry.getName() << ", as another entry";
+    if (entry && failed(checkEntry(entry)))
       return failure();
     auto global = dyn_cast<GlobalOp>(op);
     auto source = global ? global.getDerivedFromAttr() : FlatSymbolRefAttr();

@@ -32,6 +32,8 @@ struct KeptValue {
 static SmallVector<KeptValue> findGradients(func::FuncOp func,
                                             const EntrySignature &signature) {
   SmallVector<KeptValue> kept;
+  llvm::StringSet<>
+      known; // of two optimizers of one parameter the first counts
   for (auto op : func.getOps<StepOpInterface>()) {
     Training training = op.getTraining();
     if (!training)
@@ -41,8 +43,8 @@ static SmallVector<KeptValue> findGradients(func::FuncOp func,
       continue;
     std::string name =
         "grad:" + signature.arguments[param.getArgNumber()].name.str();
-    // In a split step the gradient is a state of that name already.
-    if (signature.findArgument(name) < 0)
+    // In a split step the gradient is a state already.
+    if (!isa<BlockArgument>(training.grad->get()) && known.insert(name).second)
       kept.push_back({name, training.grad->get()});
   }
   return kept;
@@ -70,16 +72,21 @@ static FailureOr<SmallVector<KeptValue>> findAll(func::FuncOp func) {
 static LogicalResult addOutputs(func::FuncOp func,
                                 const EntrySignature &signature,
                                 ArrayRef<KeptValue> kept) {
-  llvm::StringSet<> taken;
-  for (const auto &arg : signature.arguments)
-    taken.insert(arg.name);
-  for (const auto &result : signature.results)
-    taken.insert(result.name);
+  llvm::StringMap<Value> results;
+  for (auto [result, value] : llvm::zip(
+           signature.results, func.front().getTerminator()->getOperands()))
+    results[result.name] = value;
   EntryBuilder entry(func);
   for (const KeptValue &k : kept) {
-    if (!taken.insert(k.name).second)
-      return func.emitError() << "cannot keep a value as output \"" << k.name
-                              << "\": the name is taken";
+    auto [it, isFree] = results.try_emplace(k.name, k.value);
+    if (!isFree && it->second == k.value)
+      continue; // it is an output already
+    if (!isFree || signature.findArgument(k.name) >= 0)
+      return func.emitError()
+             << "cannot keep a value as output \"" << k.name
+             << "\": " << (isFree ? "an argument" : "a result")
+             << " has that name, give it another or do without "
+                "--aicf-keep-values (--keep)";
     entry.addOutput(k.value, k.name);
   }
   entry.finish();

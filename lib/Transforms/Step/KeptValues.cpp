@@ -19,6 +19,22 @@ bool aicf::step::isAtHand(Value value) {
   return !value.getDefiningOp() || value.getDefiningOp<SaveOp>();
 }
 
+bool aicf::step::isReadTurned(Value value) {
+  Operation *maker = value.getDefiningOp();
+  if (auto said =
+          maker ? maker->getAttrOfType<BoolAttr>(kReadTurnedAttr) : BoolAttr())
+    return said.getValue();
+  int64_t rank = cast<ShapedType>(value.getType()).getRank();
+  auto turned = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (rank < 3 || value.use_empty())
+    return false;
+  std::swap(turned[rank - 2], turned[rank - 1]);
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    auto transpose = dyn_cast<TransposeOp>(user);
+    return transpose && llvm::equal(transpose.getPermutation(), turned);
+  });
+}
+
 /// The backward pass begins with the first op that reads a save, or is of that
 /// phase.
 static bool beginsBackward(Operation &op) {

@@ -22,6 +22,9 @@ using namespace mlir;
 bool isView(Operation *op);
 /// Whether the backward pass may read `value` as it is: an argument or a save.
 bool isAtHand(Value value);
+/// Whether all that reads a value of three dimensions or more is a transpose
+/// that exchanges the last two. Of a product kReadTurnedAttr has the last word.
+bool isReadTurned(Value value);
 
 /// The forward values of an entry that its backward pass reads.
 class KeptValues {

@@ -75,8 +75,24 @@ void Rematerializer::computeAgain(const Choice &choice) {
       again.map(source, kept(source));
   for (Operation *op : ops)
     builder.clone(*op, again)->removeDiscardableAttr(kRecomputeAttr);
+  // What read a dense copy of a view does so still: a product of other strides
+  // could be another kernel, of other bits.
+  Value made = again.lookup(choice.value), dense = made;
+  if (isView(choice.value.getDefiningOp()) &&
+      llvm::any_of(choice.readers, [](OpOperand *reader) {
+        return reader->get().getDefiningOp<SaveOp>();
+      }))
+    dense = SaveOp::create(builder, choice.value.getLoc(), made);
   for (OpOperand *reader : choice.readers)
-    reader->set(again.lookup(choice.value));
+    reader->set(reader->get().getDefiningOp<SaveOp>() ? dense : made);
+}
+
+/// Who reads a product decides its form, and so its bits: what is chosen here,
+/// which saves go and which come, is not to change it.
+static void keepForm(Value value) {
+  if (auto product = value.getDefiningOp<MatmulOp>())
+    product->setAttr(kReadTurnedAttr,
+                     BoolAttr::get(value.getContext(), isReadTurned(value)));
 }
 
 void Rematerializer::readMask(const Choice &choice) {
@@ -110,6 +126,12 @@ void Rematerializer::run() {
   SmallVector<SaveOp> before(func.front().getOps<SaveOp>());
   for (SaveOp save : before)
     saves.try_emplace(save.getX(), save);
+  for (const Choice &choice : plan.choices()) {
+    keepForm(choice.value);
+    llvm::for_each(choice.again.sources, keepForm);
+    for (Operation *op : choice.again.ops)
+      llvm::for_each(op->getResults(), keepForm);
+  }
   int64_t numOps = 0, numMasks = 0, numSwitched = 0;
   for (const Choice &choice : plan.choices()) {
     remarkChoice(choice);

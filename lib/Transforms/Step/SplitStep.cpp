@@ -137,6 +137,21 @@ static LogicalResult checkNames(func::FuncOp func,
   return success();
 }
 
+/// The names of inputs and outputs of all entries. No state of any entry may be
+/// called so.
+static llvm::StringSet<> namesOfIO(ArrayRef<func::FuncOp> entries) {
+  llvm::StringSet<> names;
+  for (func::FuncOp func : entries) {
+    EntrySignature signature(func);
+    for (const auto &arg : signature.arguments)
+      if (segmentOf(arg.role) == Segment::IO)
+        names.insert(arg.name);
+    for (const auto &result : signature.results)
+      names.insert(result.name);
+  }
+  return names;
+}
+
 /// Erases dead ops, then arguments that nothing reads or updates, but for those
 /// that must stay.
 static void shrink(func::FuncOp func,
@@ -170,17 +185,23 @@ static func::FuncOp cloneAs(func::FuncOp func, StringRef suffix,
 }
 
 /// Entries share the state that carries a gradient, if it is of one type in
-/// both; else the later one has its own. `carriers`: the types of those so far.
+/// both; else the later one has its own. So has one whose name an input or
+/// output has, such as a gradient that the step returns. `carriers`: the types
+/// of those so far.
 static void nameApart(func::FuncOp func, SmallVectorImpl<Crossing> &crossings,
+                      const llvm::StringSet<> &namesOfIO,
                       llvm::StringMap<Type> &carriers) {
   for (Crossing &c : crossings)
-    if (carriers.try_emplace(c.name, c.value.getType()).first->second !=
-        c.value.getType())
+    if (namesOfIO.contains(c.name) ||
+        carriers.try_emplace(c.name, c.value.getType()).first->second !=
+            c.value.getType())
       c.name = (func.getName() + "." + c.name).str();
 }
 
 /// @F becomes @F.grads and @F.update.
-static LogicalResult split(func::FuncOp func, llvm::StringMap<Type> &carriers) {
+static LogicalResult split(func::FuncOp func,
+                           const llvm::StringSet<> &namesOfIO,
+                           llvm::StringMap<Type> &carriers) {
   llvm::DenseSet<Operation *> update = findUpdateOps(func);
   if (llvm::none_of(func.getOps<StepOpInterface>(),
                     [](auto op) { return bool(op.getTraining()); }))
@@ -192,7 +213,7 @@ static LogicalResult split(func::FuncOp func, llvm::StringMap<Type> &carriers) {
   if (failed(checkOverwrites(func, update)))
     return failure();
   SmallVector<Crossing> crossings = findCrossings(func, update);
-  nameApart(func, crossings, carriers);
+  nameApart(func, crossings, namesOfIO, carriers);
   if (failed(checkNames(func, crossings)))
     return failure();
   Operation *terminator = func.front().getTerminator();
@@ -231,9 +252,11 @@ static LogicalResult split(func::FuncOp func, llvm::StringMap<Type> &carriers) {
 namespace {
 struct SplitStep : aicf::impl::SplitStepBase<SplitStep> {
   void runOnOperation() override {
+    SmallVector<func::FuncOp> entries = getEntries(getOperation());
+    const llvm::StringSet<> names = namesOfIO(entries);
     llvm::StringMap<Type> carriers;
-    for (func::FuncOp func : getEntries(getOperation()))
-      if (failed(checkStepForm(func)) || failed(split(func, carriers)))
+    for (func::FuncOp func : entries)
+      if (failed(checkStepForm(func)) || failed(split(func, names, carriers)))
         return signalPassFailure();
   }
 };

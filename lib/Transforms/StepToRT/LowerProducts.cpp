@@ -8,6 +8,7 @@
 // broadcasts with a stride of 0. Which of them are one gemm, and which are batches.
 //===----------------------------------------------------------------------===//
 
+#include "lib/Transforms/Step/KeptValues.h"
 #include "lib/Transforms/StepToRT/LowerViews.h"
 
 using namespace mlir;
@@ -27,18 +28,6 @@ static Viewed viewMatrices(OpBuilder &builder, Location loc, Value value,
   isTransposed = !isTransposed;
   viewed.transpose(permutation);
   return viewed;
-}
-
-bool aicf::isReadTurned(Value value) {
-  int64_t rank = cast<ShapedType>(value.getType()).getRank();
-  auto turned = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  if (rank < 3 || value.use_empty())
-    return false;
-  std::swap(turned[rank - 2], turned[rank - 1]);
-  return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    auto transpose = dyn_cast<TransposeOp>(user);
-    return transpose && llvm::equal(transpose.getPermutation(), turned);
-  });
 }
 
 /// A batched product of operands that repeat along the result's dimensions in

@@ -16,6 +16,7 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/Remarks.h"
+#include "lib/Transforms/Step/KeptValues.h"
 #include "lib/Transforms/StepToRT/LowerViews.h"
 
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"

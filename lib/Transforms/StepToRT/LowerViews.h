@@ -59,10 +59,6 @@ mlir::Value makeCall(mlir::OpBuilder &builder, mlir::Location loc, OpKind kind,
       .getResult(0);
 }
 
-/// True if all that reads a value of three dimensions or more is a transpose that
-/// exchanges the last two.
-bool isReadTurned(mlir::Value value);
-
 /// A call gemm. A matrix whose columns lie together is read as rows of the
 /// transposed one; operands of a higher rank are rows. Where these make no matrix,
 /// or the result is read with its matrices turned (`isTurned`), it is a product in

@@ -65,6 +65,14 @@ func.func @f(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @f(%x: tensor<2x2x2xf32>) {
+  // expected-error @+1 {{'aicf.read_turned' must be true or false, got 1 : i64}}
+  %0 = aicf.matmul %x, %x {aicf.read_turned = 1} : tensor<2x2x2xf32>, tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
 func.func @f() {
   // expected-error @+1 {{'aicf.exact' must be an f64, got "1"}}
   %0 = arith.constant {aicf.exact = "1"} 1.0 : f32

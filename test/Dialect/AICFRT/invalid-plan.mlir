@@ -57,8 +57,7 @@ aicf_rt.plan cpu persistent(0) {
 aicf_rt.plan cpu persistent(0) {
   aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
   }
-  // expected-note @-2 {{see existing symbol definition here}}
-  // expected-error @+1 {{redefinition of symbol named 'f'}}
+  // expected-error @+1 {{is called @f, as another entry}}
   aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
   }
 }

@@ -86,7 +86,16 @@ def main():
                         help="by way of linalg and MLIR's JIT")
     parser.add_argument("--graphs", action="store_true",
                         help="bodies that fusion makes few calls of")
+    parser.add_argument("--texts", action="store_true",
+                        help="texts for all that reads .mlir: no crash, no hang")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(),
+                        help="with --texts: how many processes")
+    parser.add_argument("--report", help="with --texts: folder for texts that crash")
     args = parser.parse_args()
+    if args.texts:
+        from .texts import fuzz
+        return fuzz(args.bin, args.count, args.seed, args.jobs, args.report,
+                    not args.no_reduce)
     make, judges = (generate_forward, judge_forward) if args.forward else \
         (generate, judge)
     if args.torch:

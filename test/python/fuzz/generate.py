@@ -168,6 +168,8 @@ class Builder:
             parts = [x, twin or x]
             if x.dtype in FLOATS:
                 parts = [self.unshared(part) for part in parts]
+            if self.chance(0.3):  # read in steps, where it was computed in its place
+                self.slice(self.rng.choice(parts))
             return self.concat(parts, self.rng.randrange(len(x.shape)))
         return getattr(self, kind)(x)
 

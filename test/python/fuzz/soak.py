@@ -1,7 +1,7 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""For hours: random programs, damaged plans, checkpoints under SIGKILL, long replays
-and mutants in turn, each round with a seed of its own. A failure does not end it: it is
+"""For hours: random programs, texts, damaged plans, checkpoints under SIGKILL, long
+replays and mutants in turn, each round with a seed of its own. A failure does not end it: it is
 written down with the command that repeats it. `make soak HOURS=n`."""
 
 import argparse
@@ -64,6 +64,11 @@ def gradients(r):
 def linalg(r):
     """Steps by way of linalg, in MLIR's JIT."""
     return fuzz(r, r.cases(50), "--linalg")
+
+
+def texts(r):
+    """Texts for everything that reads .mlir: refused, or compiled, without a crash."""
+    return fuzz(r, r.cases(1000), "--texts")
 
 
 def plans(r):
@@ -167,8 +172,8 @@ def mutants(r):
     return count
 
 
-DUTIES = {f.__name__: f for f in (programs, plans, checkpoints, replays, gradients,
-                                  linalg, mutants)}
+DUTIES = {f.__name__: f for f in (programs, plans, texts, checkpoints, replays,
+                                  gradients, linalg, mutants)}
 
 
 def possible_duties(bin_dir):

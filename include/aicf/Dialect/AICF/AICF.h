@@ -85,6 +85,9 @@ inline constexpr llvm::StringLiteral kGradAttr = "aicf.grad";
 /// On a 16-bit arith.constant in a map: the f64 that it was before it was rounded,
 /// which a field of an op keeps.
 inline constexpr llvm::StringLiteral kExactAttr = "aicf.exact";
+/// On a matmul, written by --aicf-rematerialize: whether its readers take its
+/// matrices turned (isReadTurned()).
+inline constexpr llvm::StringLiteral kReadTurnedAttr = "aicf.read_turned";
 /// On entries: the optimizer, and the state that multiplies the loss before it
 /// is differentiated.
 inline constexpr llvm::StringLiteral kOptimizerAttr = "aicf.optimizer";

@@ -82,10 +82,15 @@ def OptimizerAttrInterface : AttrInterface<"OptimizerAttrInterface"> {
 ///   together   checks what the fields must fulfil together, as the rules of its
 ///              ops ask it: statements on `get(name)` that return
 ///              emitError() << ... if they do not
+///   text       more about it, for its page
 class AICF_FieldsAttr<string cppName, string attrMnemonic, list<Field> all,
                       bit rate, list<Trait> traits, code together = "">
     : AttrDef<AICF_Dialect, cppName, traits> {
+  string text = "";
   let mnemonic = attrMnemonic;
+  let description = text
+      # !if(rate, "\n    - `lr` is the name of a hyper, or a schedule. It must be given.", "")
+      # FieldList<all>.text # "\n";
   let parameters = (ins "::mlir::DictionaryAttr":$given);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -138,11 +143,13 @@ class AICF_Schedule<string name, string mnemonic, list<Field> fields,
                       [DeclareAttrInterfaceMethods<ScheduleAttrInterface, more>],
                       together>;
 
-/// Adds the fields that every optimizer takes.
+/// Adds the fields that every optimizer takes. `decay` is the weight decay without one
+/// given, which is PyTorch's.
 class AICF_Optimizer<string name, string mnemonic, list<Field> fields,
-                     list<string> more = [], code together = "">
+                     list<string> more = [], code together = "",
+                     string decay = "0.0">
     : AICF_FieldsAttr<name, mnemonic,
-          fields # [F64Field<"weight_decay", NonNegative, "0.0">,
+          fields # [F64Field<"weight_decay", NonNegative, decay>,
                     F64Field<"clip_norm", NonNegative, "0.0">,
                     I64Field<"accumulate", Positive31, "1">], 1,
           [DeclareAttrInterfaceMethods<OptimizerAttrInterface,
@@ -199,7 +206,7 @@ def AICF_PolynomialAttr : AICF_Schedule<"Polynomial", "polynomial", [
 def AICF_TableAttr : AICF_Schedule<"Table", "table", [
     I64Field<"rows", Positive31>], "", ["getTableRows"]> {
   let summary = "use a rate for each of `rows` steps, then the last one";
-  let description = [{
+  let text = [{
     The rates are a state `lr_table`, which stands beside the state `step`. Whoever runs the
     entry writes the rates into it.
   }];
@@ -207,9 +214,9 @@ def AICF_TableAttr : AICF_Schedule<"Table", "table", [
 
 def AICF_AdamWAttr : AICF_Optimizer<"AdamW", "adamw", [
     F64Field<"beta1", BelowOne, "0.9">, F64Field<"beta2", BelowOne, "0.999">,
-    F64Field<"eps", NonNegative, "1e-8">], ["countsSteps", "buildShared"]> {
+    F64Field<"eps", NonNegative, "1e-8">], ["countsSteps", "buildShared"], "", "0.01"> {
   let summary = "train with aicf.adam_step; the states are W.exp_avg and W.exp_avg_sq";
-  let description = [{
+  let text = [{
     ```mlir
     aicf.optimizer = #aicf.adamw<lr = "lr", weight_decay = 0.01, clip_norm = 1.0>
     ```
@@ -222,7 +229,7 @@ def AICF_AdamAttr : AICF_Optimizer<"Adam", "adam", [
     F64Field<"beta1", BelowOne, "0.9">, F64Field<"beta2", BelowOne, "0.999">,
     F64Field<"eps", NonNegative, "1e-8">], ["countsSteps", "buildShared"]> {
   let summary = "train with aicf.adam_l2_step; the states are W.exp_avg and W.exp_avg_sq";
-  let description = [{
+  let text = [{
     This optimizer adds `weight_decay` to the gradient, as torch.optim.Adam does. adamw decays
     the parameter itself.
   }];
@@ -263,7 +270,7 @@ class AICF_GroupOptimizer<string name, string mnemonic, list<Field> fields,
 def AICF_AdamGroupsAttr : AICF_GroupOptimizer<"AdamGroups", "adam_groups",
     [BoolField<"l2">], ["countsSteps", "buildShared"]> {
   let summary = "train groups with aicf.adam_group_step; the states are W.exp_avg and W.exp_avg_sq";
-  let description = [{
+  let text = [{
     ```mlir
     aicf.optimizer = #aicf.adam_groups<lr = "group0", l2 = true, clip_norm = 1.0>
     ```
@@ -277,7 +284,7 @@ def AICF_SGDGroupsAttr : AICF_GroupOptimizer<"SGDGroups", "sgd_groups",
     [BoolField<"momentum">, BoolField<"nesterov">], []> {
   let summary = "train groups with aicf.sgd_group_step; with momentum, the state is "
                 "W.momentum_buffer";
-  let description = [{
+  let text = [{
     This works as adam_groups, with hypers of [3]. Without `momentum`, the state does not
     exist, and the step does not read the number for momentum.
   }];

@@ -85,7 +85,7 @@ def AICFRT_GlobalOp : AICFRT_Op<"global", [Symbol, HasParent<"PlanOp">]> {
   let hasVerifier = 1;
 }
 
-def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock, Symbol,
+def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock,
     NoRegionArguments, IsolatedFromAbove, HasParent<"PlanOp">]> {
   let summary = "an entry of a plan: its buffers and values, then its calls";
   let description = [{
@@ -94,8 +94,11 @@ def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock, Symbol,
     entry had in `aicf` (for `--aicf-dump-lowered`). `accumulate` is the number of batches that
     make an update, if it is more than one. `outputs` says in which form a program gets the
     outputs (`aicf::OutputForm`), if that is known.
+
+    Entries have a name space of their own: `@step` may be an entry and the counter of its
+    optimizer.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name,
+  let arguments = (ins SymbolNameAttr:$name,
                        DefaultValuedAttr<I64Attr, "-1">:$io_bytes,
                        DefaultValuedAttr<I64Attr, "-1">:$temp_bytes,
                        DefaultValuedAttr<I64Attr, "-1">:$temp_lower_bound,
@@ -104,7 +107,7 @@ def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock, Symbol,
                        OptionalAttr<StrAttr>:$output_form);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `io` `(` $io_bytes `)` `temp` `(` $temp_bytes `)`
+    $name `io` `(` $io_bytes `)` `temp` `(` $temp_bytes `)`
     `bound` `(` $temp_lower_bound `)` `values` `(` $values `)`
     `nodes` `(` $nodes `)` (`accumulate` `(` $accumulate^ `)`)?
     (`outputs` `(` $output_form^ `)`)?

@@ -1,6 +1,5 @@
 // RUN: aicf-compile %s -o %t.plan && aicf-plan verify %t.plan
 // RUN: aicf-translate --plan-to-aicf %t.plan | FileCheck %s
-// RUN: aicf-run %t.plan --help | FileCheck %s --check-prefix=HELP
 
 // Tests that entries have a name space of their own: an entry may have the name of a
 // parameter, of its learning rate or of its counter.

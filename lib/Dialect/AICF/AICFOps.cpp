@@ -119,14 +119,19 @@ static LogicalResult inferByRecord(std::optional<Location> location,
   return success();
 }
 
-template <typename Op> static LogicalResult verifyByRecord(Op op) {
-  // The rules are of tensors that a plan holds.
+LogicalResult aicf::step::verifyTensors(Operation *op) {
   for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
     if (failed(checkTensorType(op, "operand " + Twine(i), type)))
       return failure();
   for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
     if (failed(checkTensorType(op, "result " + Twine(i), type)))
       return failure();
+  return success();
+}
+
+/// The rules are of tensors that a plan holds, which verifyTensors() has seen
+/// to.
+template <typename Op> static LogicalResult verifyByRecord(Op op) {
   SmallVector<Value> slots = operandSlotsOf(op, Op::getKind());
   const OpInfo &info = infoOf(Op::getKind());
   if (std::optional<std::string> error = checkByRecord(

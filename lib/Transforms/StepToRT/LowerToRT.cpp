@@ -142,8 +142,9 @@ static void foldOps(func::FuncOp func) {
   for (Operation &op :
        llvm::make_early_inc_range(func.front().without_terminator())) {
     SmallVector<OpFoldResult, 1> folded;
-    if (failed(op.fold(folded)) || folded.empty())
-      continue;
+    if (!isa_and_present<AICFDialect>(op.getDialect()) ||
+        failed(op.fold(folded)) || folded.empty())
+      continue; // others may fold to constants
     for (auto [result, value] : llvm::zip_equal(op.getResults(), folded))
       result.replaceAllUsesWith(cast<Value>(value)); // there are no constants
     op.erase();

@@ -34,6 +34,9 @@ struct Training {
   explicit operator bool() const { return param && grad; }
 };
 
+/// Ok if all operands and results are tensors that a plan can hold.
+llvm::LogicalResult verifyTensors(mlir::Operation *op);
+
 /// An op that shows its operand in another shape or order.
 template <typename ConcreteOp>
 class ViewOfOperand

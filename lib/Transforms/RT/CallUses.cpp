@@ -15,6 +15,22 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
+static thread_local uint64_t usesWalked = 0;
+
+uint64_t aicf::rt::numUsesWalked() { return usesWalked; }
+
+/// Uses and users of a value, counted.
+static auto usesOf(Value value) {
+  return llvm::make_filter_range(value.getUses(), [](OpOperand &) {
+    ++usesWalked;
+    return true;
+  });
+}
+static auto usersOf(Value value) {
+  return llvm::map_range(usesOf(value),
+                         [](OpOperand &use) { return use.getOwner(); });
+}
+
 ViewOp aicf::rt::viewOf(Value value) { return value.getDefiningOp<ViewOp>(); }
 
 Value aicf::rt::baseOf(Value value) {
@@ -60,14 +76,14 @@ Operation *aicf::rt::producerOf(Value value) {
 JoinOp aicf::rt::joinOf(Value value) {
   if (!isa<OpResult>(value)) // a join is made in an argument, and not of it
     return {};
-  for (Operation *user : value.getUsers())
+  for (Operation *user : usersOf(value))
     if (auto join = dyn_cast<JoinOp>(user))
       return join;
   return {};
 }
 
 size_t aicf::rt::countJoinsOf(Value value) {
-  return size_t(llvm::count_if(value.getUses(), [](OpOperand &use) {
+  return size_t(llvm::count_if(usesOf(value), [](OpOperand &use) {
     return isa<JoinOp>(use.getOwner());
   }));
 }
@@ -153,7 +169,7 @@ void aicf::rt::eraseUnreadViews(Block &block) {
 
 bool aicf::rt::anyRead(
     Value value, function_ref<bool(CallOp reader, unsigned operand)> holds) {
-  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+  return llvm::any_of(usesOf(value), [&](OpOperand &use) {
     if (auto value = dyn_cast<ValueOp>(use.getOwner()))
       return anyRead(value.getValue(), holds);
     if (auto view = dyn_cast<ViewOp>(use.getOwner()))
@@ -165,7 +181,7 @@ bool aicf::rt::anyRead(
 
 bool aicf::rt::anyReturn(Value value,
                          function_ref<bool(unsigned result)> holds) {
-  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+  return llvm::any_of(usesOf(value), [&](OpOperand &use) {
     return isa<func::ReturnOp>(use.getOwner()) && holds(use.getOperandNumber());
   });
 }
@@ -174,9 +190,20 @@ bool aicf::rt::isReturned(Value value) {
   return anyReturn(value, [](unsigned) { return true; });
 }
 
+bool aicf::rt::isUsedAt(Value value, Operation *at, CallOp part) {
+  return llvm::any_of(usersOf(value), [&](Operation *user) {
+    if (auto view = dyn_cast<ViewOp>(user))
+      return isUsedAt(view.getView(), at, part);
+    if (auto join = dyn_cast<JoinOp>(user))
+      return isReturned(wholeOf(join.getWhole()));
+    return user != part.getOperation() &&
+           (isa<func::ReturnOp>(user) || !user->isBeforeInBlock(at));
+  });
+}
+
 Operation *aicf::rt::readerOutside(Value value, ArrayRef<CallOp> calls) {
   Operation *unread = nullptr;
-  for (Operation *user : value.getUsers()) {
+  for (Operation *user : usersOf(value)) {
     if (auto view = dyn_cast<ViewOp>(user)) {
       if (Operation *reader = readerOutside(view.getView(), {}))
         return reader;
@@ -191,7 +218,7 @@ Operation *aicf::rt::readerOutside(Value value, ArrayRef<CallOp> calls) {
 bool aicf::rt::isReadOnlyBy(Value value, CallOp reader,
                             function_ref<bool(ViewOp)> isSeen) {
   return !value.use_empty() &&
-         llvm::all_of(value.getUsers(), [&](Operation *user) {
+         llvm::all_of(usersOf(value), [&](Operation *user) {
            auto view = dyn_cast<ViewOp>(user);
            return user == reader || (view && isSeen(view) &&
                                      isReadOnlyBy(view.getView(), reader, isSeen));

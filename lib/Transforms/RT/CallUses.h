@@ -19,6 +19,11 @@
 namespace aicf::rt {
 using namespace mlir;
 
+/// How many uses of values the functions below have looked at on this thread. A
+/// test asks whether they grow as programs do: a walk for each reader of a
+/// value is quadratic in its readers.
+uint64_t numUsesWalked();
+
 /// The value that a view shows elements of; any other value itself.
 Value baseOf(Value value);
 bool isView(Value value);
@@ -56,11 +61,12 @@ int64_t byteOffsetOf(Value value);
 /// many readers, each of them would look at all of the others for a join.
 class StorageOffsets {
 public:
-  /// Of an entry to which no join comes, as none does while calls are merged.
+  /// Makes those of an entry to which no join comes, as none does while calls
+  /// are merged.
   explicit StorageOffsets(func::FuncOp func);
-  /// Of an entry whose values stay as they are.
+  /// Returns those of an entry whose values stay as they are.
   static StorageOffsets ofFixed(func::FuncOp func);
-  /// Of an entry that gets joins.
+  /// Returns those of an entry that gets joins.
   static StorageOffsets ofChanging() { return StorageOffsets(); }
 
   int64_t of(Value value) const;
@@ -88,6 +94,11 @@ bool anyRead(Value value,
 /// returns `value`.
 bool anyReturn(Value value, function_ref<bool(unsigned result)> holds);
 bool isReturned(Value value);
+
+/// Returns true if an op at or behind `at`, but for `part`, reads `value` or a
+/// view of it, or if the entry returns it or what it is a part of. Of many
+/// readers it looks at few: those of the end of the entry come first.
+bool isUsedAt(Value value, Operation *at, CallOp part);
 
 /// Returns an op that reads or returns `value`, and is none of `calls` or reads
 /// a view of it, or a view that nobody reads; null if there is none. Nothing

@@ -141,15 +141,16 @@ static bool isOneElement(Value operand) {
 /// Returns the call for both, or null.
 CallOp PointwiseFusion::fuseWithSibling(CallOp reader) {
   // A parameter may have any number of readers, few of them near.
-  constexpr size_t kMaxTries = 16;
+  constexpr size_t kMaxTries = 16, kMaxLookedAt = 64;
   SmallVector<CallOp> siblings;
   for (Value operand : reader.getArgs())
     if (!isOneElement(operand))
-      anyRead(operand, [&](CallOp sibling, unsigned i) {
+      anyRead(operand, [&, numLookedAt = size_t(0)](CallOp sibling,
+                                                    unsigned i) mutable {
         if (sibling != reader && sibling->getOperand(i) == operand &&
             sibling->isBeforeInBlock(reader) && mayBePart(sibling))
           siblings.push_back(sibling);
-        return siblings.size() == kMaxTries;
+        return siblings.size() == kMaxTries || ++numLookedAt == kMaxLookedAt;
       });
   for (CallOp sibling : siblings) {
     std::string whyNot;

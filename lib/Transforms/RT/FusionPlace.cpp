@@ -14,21 +14,6 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
-/// True if a call at or behind `at`, other than `part`, reads `base`, or if it
-/// is there in any case. Readers come last ones first, so that of many one is
-/// enough.
-static bool isAliveAt(Value base, Operation *at, CallOp part) {
-  return isa<BlockArgument>(base) ||
-         llvm::any_of(base.getUsers(), [&](Operation *user) {
-           if (auto view = dyn_cast<ViewOp>(user))
-             return isAliveAt(view.getView(), at, part);
-           if (auto join = dyn_cast<JoinOp>(user))
-             return isReturned(wholeOf(join.getWhole()));
-           return user != part &&
-                  (isa<func::ReturnOp>(user) || !user->isBeforeInBlock(at));
-         });
-}
-
 /// True for few calls between both.
 static bool areNear(CallOp maker, CallOp reader) {
   constexpr unsigned kNear = 8;
@@ -46,7 +31,8 @@ uint64_t aicf::rt::bytesKeptAlive(ValueRange operands, CallOp maker,
   llvm::SmallDenseSet<Value> seen;
   for (Value operand : operands)
     if (seen.insert(baseOf(operand)).second &&
-        !isAliveAt(baseOf(operand), reader, maker))
+        !isa<BlockArgument>(baseOf(operand)) &&
+        !isUsedAt(baseOf(operand), reader, maker))
       bytes += bytesOf(baseOf(operand).getType());
   return bytes;
 }

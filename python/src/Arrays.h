@@ -119,9 +119,14 @@ struct ExecutorHandle : std::enable_shared_from_this<ExecutorHandle> {
     return std::exchange(held, {});
   }
   std::unique_ptr<Executor> executor;
-  /// extend() exchanges plan and memory: exclusive there, shared by whoever
-  /// looks something up without `mutex`. Never waited for with the GIL by
-  /// extend().
+  /// For whoever looks something up without `mutex`. Needs the GIL, and does
+  /// not wait with it: extend() drops a plan, which may be an object of
+  /// Python's.
+  std::shared_lock<std::shared_mutex> lockPlan() {
+    nb::gil_scoped_release release;
+    return std::shared_lock<std::shared_mutex>(planMutex);
+  }
+  /// extend() exchanges plan and memory: exclusive there, shared by lockPlan().
   std::shared_mutex planMutex;
   /// Held by whoever uses the executor, over the whole of a call. Nobody waits
   /// for it with the GIL.

@@ -60,14 +60,14 @@ void refuseOverlap(const Handle &handle, const std::string &name,
 
 /// A copy: the plan may be exchanged by another thread.
 TensorInfo findTensor(Handle &handle, const std::string &name) {
-  std::shared_lock<std::shared_mutex> lock(handle.planMutex);
+  auto lock = handle.lockPlan();
   return check(handle.executor->find(name));
 }
 
 void bind(Handle &handle, const std::string &name, nb::handle array) {
   TensorInfo tensor = findTensor(handle, name);
   bool written = [&] {
-    std::shared_lock<std::shared_mutex> lock(handle.planMutex);
+    auto lock = handle.lockPlan();
     return isWritten(handle.executor->plan(), tensor);
   }();
   Argument argument;
@@ -447,8 +447,7 @@ void defineExecutor(nb::module_ &m) {
       .def("reset_graphs", released(&Executor::resetGraphs))
       .def("reset_state", released(&Executor::resetState))
       .def("sync", released(&Executor::sync))
-      .def("trace_enable", released(&Executor::enableTrace),
-           nb::arg("enabled"))
+      .def("trace_enable", released(&Executor::enableTrace), nb::arg("enabled"))
       .def("trace_get", &describeTrace,
            nb::sig("def trace_get(self) -> list[dict[str, typing.Any]]"))
       .def(
@@ -486,7 +485,7 @@ void defineExecutor(nb::module_ &m) {
           nb::arg("directory"), "Returns the metadata of the file.")
       .def_prop_ro("device", [](Handle &h) { return h.device; })
       .def_prop_ro("plan", [](Handle &h) {
-        std::shared_lock<std::shared_mutex> lock(h.planMutex);
+        auto lock = h.lockPlan();
         return Plan(h.executor->plan());
       });
   defineRunner(m);

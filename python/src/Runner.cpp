@@ -50,7 +50,7 @@ public:
          std::optional<nb::type_object> neverWritten)
       : handle(std::move(handle)), key{entry, 1},
         neverWritten(std::move(neverWritten)) {
-    std::shared_lock<std::shared_mutex> lock(this->handle->planMutex);
+    auto lock = this->handle->lockPlan();
     const PlanEntry *found = this->handle->executor->plan().findEntry(entry);
     if (!found)
       fail(StatusCode::InvalidArgument, "the plan has no entry \"", entry,

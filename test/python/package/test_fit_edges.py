@@ -8,6 +8,7 @@ import json
 import math
 import subprocess
 import sys
+import textwrap
 import threading
 import warnings
 
@@ -18,6 +19,7 @@ from test_fit import At, Loader, interrupt
 
 import aicf
 from aicf import _sources, nn, training
+from aicf._epoch_log import EpochLog
 from aicf.errors import InvalidArgumentError, InvalidFileError
 
 ROWS = 28  # seven batches of 4
@@ -438,3 +440,117 @@ def test_a_log_without_the_last_epoch_is_kept(text, tmp_path):
     history = aicf.fit(make(), (X, Y), epochs=2, log=log, checkpoint=tmp_path,
                        resume=True)
     assert logged(log) == before + history.epochs[1:]
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL: nothing that catches exceptions sees it."""
+
+
+def killed(monkeypatch, where, name, *args, **kwargs):
+    """Runs fit, which ends in front of the first call of `where.name`."""
+    def die(*_, **__):
+        raise Killed
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(where, name, die)
+        aicf.fit(*args, **kwargs)
+
+
+@pytest.mark.parametrize("name", ["save_checkpoint", "log"])
+def test_a_run_that_was_killed_has_each_epoch_once_in_its_log(name, tmp_path, monkeypatch):
+    log, folder = tmp_path / "log.jsonl", tmp_path / "run"
+    log.write_text("of another run\n")
+    options = {"epochs": 3, "checkpoint": folder, "log": log, "resume": True}
+    where = (aicf.Program, name) if name != "log" else (EpochLog, "add")
+    killed(monkeypatch, *where, make(), (X, Y), **options)
+    aicf.fit(make(), (X, Y), **{**options, "epochs": 1})
+    killed(monkeypatch, *where, make(), (X, Y), **options)
+    history = aicf.fit(make(), (X, Y), **options)
+    lines = log.read_text().splitlines()
+    assert lines[0] == "of another run"
+    assert [json.loads(line) for line in lines[1:]] == history.epochs
+
+
+@pytest.mark.parametrize("behind", [b'{"epo', b'{"epoch": 3}\n{"epoch": 4}\n', b""])
+@pytest.mark.parametrize("missing", [0, 1])
+def test_what_a_killed_run_left_in_its_log_goes(behind, missing, tmp_path):
+    log = tmp_path / "log.jsonl"
+    aicf.fit(make(), (X, Y), epochs=2, log=log, checkpoint=tmp_path)
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:2 - missing]) + behind)
+    history = aicf.fit(make(), (X, Y), epochs=3, log=log, checkpoint=tmp_path,
+                       resume=True)
+    assert logged(log) == history.epochs
+
+
+def test_another_runs_log_stays(tmp_path):
+    aicf.fit(make(), (X, Y), log=tmp_path / "a", checkpoint=tmp_path)
+    other = tmp_path / "b"
+    other.write_text('{"epoch": 1}\n{"epoch": 2}')
+    history = aicf.fit(make(), (X, Y), epochs=2, log=other, checkpoint=tmp_path,
+                       resume=True)
+    assert logged(other) == [{"epoch": 1}, {"epoch": 2}, history.epochs[1]]
+
+
+def test_a_full_disk_loses_nothing_of_a_log(tmp_path):
+    """With a limit on the size of files in place of a full disk."""
+    code = """
+        import resource, signal, aicf, aicf._epoch_log as log
+        file = log.EpochLog(%r)
+        file.begin([], None)
+        for epoch in range(3):
+            file.add({"epoch": epoch})
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50, resource.RLIM_INFINITY))
+        try:
+            file.begin([{"epoch": 0}, {"epoch": 1, "more": "x" * 99}], 0)
+        except OSError:
+            print("full")
+        """ % str(tmp_path / "log")
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], text=True,
+                          capture_output=True, env=PROGRAM_ENV, timeout=60)
+    assert done.stdout == "full\n", done.stderr
+    assert logged(tmp_path / "log") == [{"epoch": 0}]
+
+
+# A damaged state
+
+DAMAGE = {
+    "callbacks": [[5], [["EarlyStopping"]], [["EarlyStopping", 3]],
+                  [["EarlyStopping", {}]], [["EarlyStopping", {"best": "x", "waited": 0}]],
+                  [["EarlyStopping", {"best": 1.0, "waited": -1}]]],
+    "hypers": [{"lr": "x"}, {"lr": [1, 2]}, {"lr": [[1]]}, {"lr": None}, {"lr": True}],
+    "best": [{}, {"epoch": 0, "value": 1.0}, {"epoch": 1, "value": "x"}, 3],
+    "sums": [{"loss": 3}, {"loss": [1.0]}, {"loss": [1.0, 0]}, {"loss": ["x", 1]}],
+    "history": [[3], [{"loss": []}], [], [{}, {}]],
+    "seconds": ["x", -1, float("nan")], "stopped": [None], "position": [2, True],
+    "epoch": [7, 1.0], "log": [-1, "x"],
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_state_changes_nothing(name, tmp_path):
+    options = {"checkpoint": tmp_path, "callbacks": [aicf.EarlyStopping()]}
+    aicf.fit(make(), (X, Y), **options)
+    state = saved(tmp_path)
+    for value in DAMAGE[name]:
+        change(tmp_path, {**state, name: value})
+        step, stopping = make(), aicf.EarlyStopping()
+        before = step.state_dict(), step.get("lr").item()
+        with pytest.raises(InvalidFileError, match="the state of the run is damaged"):
+            aicf.fit(step, (X, Y), epochs=2, resume=True, checkpoint=tmp_path,
+                     callbacks=[stopping])
+        np.testing.assert_equal((step.state_dict(), step.get("lr").item()), before)
+        assert stopping.state() == {"best": None, "waited": 0}
+
+
+def test_a_checkpoint_of_another_step_changes_nothing(tmp_path):
+    stopping = aicf.EarlyStopping()
+    aicf.fit(make(), (X, Y), checkpoint=tmp_path, callbacks=[stopping])
+    other = aicf.compile_step(nn.Linear(3, 2, bias=False), squares, aicf.optim.SGD(0.1),
+                              INPUTS)
+    before, fresh = other.state_dict(), aicf.EarlyStopping()
+    with pytest.raises(InvalidFileError, match="not a param or state"):
+        aicf.fit(other, (X, Y), epochs=2, checkpoint=tmp_path, resume=True,
+                 callbacks=[fresh])
+    np.testing.assert_equal(other.state_dict(), before)
+    assert fresh.state() == {"best": None, "waited": 0}

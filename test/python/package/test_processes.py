@@ -470,3 +470,39 @@ def test_products_have_kernels_for_the_processor():
     # The variable has the last word.
     assert "openblas for Prescott" in cpu_description(OPENBLAS_CORETYPE="Prescott")
     assert "openblas for Haswell" in cpu_description(OPENBLAS_CORETYPE="Haswell")
+
+
+NO_MEMORY = """
+import resource, sys
+import numpy as np
+import aicf
+from aicf import nn
+from aicf import _compiler
+width, room = int(sys.argv[1]), int(sys.argv[2]) << 20
+model = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
+used = int(open("/proc/self/statm").read().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (used + room, used + room))
+try:
+    step = aicf.compile_step(model, lambda m, x: (m(x) ** 2).mean(), aicf.optim.SGD(1e-3),
+                             {"x": (64, width)}, threads=1)
+    step(np.ones((64, width), "f4"))
+    step(np.ones((7, width), "f4"))
+    print("ok")
+except (MemoryError, aicf.errors.DeviceError) as error:
+    print("refused: %s" % error)
+"""
+
+
+@pytest.mark.parametrize("width", [40, 1024])
+def test_libraries_say_that_there_is_no_memory(width):
+    """OpenBLAS would wait for it for ever, and oneDNN end the process."""
+    seen, reasons = [], ("the plan needs", "OpenBLAS needs", "oneDNN needs up to",
+                         "cannot allocate")
+    for room in (24, 48, 72, 96, 128, 160, 208, 400, 1000):
+        done = subprocess.run([sys.executable, "-c", NO_MEMORY, str(width), str(room)],
+                              text=True, capture_output=True, env=PROGRAM_ENV, timeout=60)
+        assert done.returncode == 0, (room, done.returncode, done.stderr)
+        seen.append(done.stdout.split(":")[0].strip())
+        assert seen[-1] == "ok" or done.stdout == "refused: \n" or any(
+            reason in done.stdout for reason in reasons), done.stdout
+    assert seen[0] == "refused" and seen[-1] == "ok", seen

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A Program and its entries: what they keep, what they refuse, what they do once."""
 
+import os
 import subprocess
 import types
 
@@ -372,3 +373,34 @@ def test_nothing_is_discarded_of_a_whole_update():
     step.set("bias.grad_acc", ONES)
     assert step.discard_update() == 0 == step.program.discard_update()
     np.testing.assert_array_equal(step.get("bias.grad_acc").numpy(), ONES)
+
+
+def test_what_is_not_a_regular_file_is_written_into(tmp_path):
+    """A device node, of which root would otherwise make a file, and a link."""
+    step = make_step()
+    (tmp_path / "target").touch()
+    (tmp_path / "link").symlink_to("target")
+    os.mkfifo(tmp_path / "fifo")
+    for write in (step.save, step.save_weights):
+        write(tmp_path / "link")
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "target").stat().st_size > 0
+        with pytest.raises(OSError, match="cannot open"):  # a pipe that nobody reads
+            write(tmp_path / "fifo")
+        assert (tmp_path / "fifo").is_fifo()
+        write("/dev/null")
+        assert not os.path.isfile("/dev/null")
+
+
+def test_a_missing_file_is_FileNotFoundError(tmp_path):
+    step = make_step()
+    missing = tmp_path / "no"
+    for call in (lambda: aicf.load(missing), lambda: step.load_checkpoint(missing),
+                 lambda: step.load_weights(missing),
+                 lambda: step.save(missing / "a.plan"),
+                 lambda: step.save_weights(missing / "w")):
+        with pytest.raises(FileNotFoundError, match="No such file"):
+            call()
+    with pytest.raises(OSError, match="not a regular file") as error:
+        aicf.load(tmp_path)
+    assert isinstance(error.value, aicf.errors.FileError)

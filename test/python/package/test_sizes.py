@@ -693,3 +693,50 @@ def test_a_joining_entry_copies_nothing():
     out = subprocess.run([sys.executable, "-c", program], check=True,
                          capture_output=True, text=True).stdout.split()
     assert float(out[0]) > 1024 and float(out[1]) < 256, out
+
+
+def test_temps_of_growing_sizes_are_those_of_the_largest():
+    step = make_step()
+    for rows in range(4, 40, 4):
+        step(*make_batch(rows, rows=rows))
+        largest = max(entry["temp_bytes"] for entry in
+                      step.memory_analysis()["entries"].values())
+        assert statistics(step)["temp_bytes"] == largest
+
+
+def test_sizes_that_grow_train_as_sizes_that_fall():
+    """What was captured before its temps moved is captured anew."""
+    grown, fallen = make_step(), make_step()
+    sizes = (4, 12, 32)
+    for rows in reversed(sizes):
+        fallen.family.entry_for(make_batch(0, rows=rows), {}, None)
+    for turn in range(3):
+        for rows in sizes:
+            batch = make_batch(turn, rows=rows)
+            assert grown(*batch).item() == fallen(*batch).item()
+    np.testing.assert_equal(grown.state_dict(), fallen.state_dict())
+
+
+def test_two_threads_compile_one_entry(batch):
+    """One of them; the others hear so, or find it."""
+    import threading
+    for turn in range(10):
+        step, barrier, seen = make_step(), threading.Barrier(4), []
+
+        def work():
+            barrier.wait()
+            for call in (lambda: step.predict(batch[0]),
+                         lambda: step(*make_batch(turn, rows=5))):
+                try:
+                    call()
+                    seen.append("ok")
+                except aicf.errors.FailedStateError as error:
+                    seen.append(str(error))
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        assert len(seen) == 8 and "ok" in seen
+        assert all(s == "ok" or "another thread" in s for s in seen), seen
+        step.predict(batch[0])
+        step(*make_batch(turn, rows=5))
+        assert set(step.program.entries) == {"train_step", "train_step@5", "predict"}

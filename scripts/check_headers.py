@@ -74,7 +74,7 @@ C_PROGRAM = """
 #include <aicf-c/aicf.h>
 int main(void) {
   AICFPlan *plan = 0;
-  return aicf_plan_load("/nonexistent", &plan) != AICF_DEVICE_ERROR;
+  return aicf_plan_load("/nonexistent", &plan) != AICF_FILE_NOT_FOUND;
 }
 """
 

@@ -282,7 +282,7 @@ private:
   Owned<dnnl_memory_t> a, b, c, scratchpad;
 };
 
-/// Of this thread, made when it meets a shape for the first time.
+/// The product of this thread, made when it meets a shape for the first time.
 TransposedProduct &productOf(const Library &library, const Shape &shape) {
   thread_local std::map<Shape, TransposedProduct> products;
   auto it = products.find(shape);

@@ -57,7 +57,7 @@ int numUsableProcessors() {
 // cgroups
 //===----------------------------------------------------------------------===//
 
-/// The numbers of a file, where "max" is no limit; nothing without the file.
+/// The numbers of a file, of which "max" is infinite; nothing without the file.
 static std::optional<double> readNumber(std::istream &from) {
   std::string word;
   if (!(from >> word))

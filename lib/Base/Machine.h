@@ -20,8 +20,8 @@ namespace aicf {
 /// count: it may change while the process runs.
 int numAllowedProcessors();
 
-/// As many threads as this process can keep busy, 1 or more: its processors, or
-/// fewer where its cgroup has a quota of CPU time.
+/// The number of threads that this process can keep busy, 1 or more: its
+/// processors, or fewer where its cgroup has a quota of CPU time.
 int numUsableProcessors();
 
 /// Bytes of memory that are free for this process: what Linux says is available

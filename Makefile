@@ -8,7 +8,7 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build setup fuzz fuzz-programs fuzz-torch test-torch test-jax test-view mutants build-mutants goldens update-goldens wheel \
+.PHONY: train test build configure setup fuzz fuzz-texts fuzz-programs fuzz-torch test-torch test-jax test-view mutants build-mutants goldens update-goldens wheel \
         fuzz-bindings soak bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
@@ -16,30 +16,46 @@ endif
 DEVICE ?= cpu
 PRECISION ?= bf16
 ifeq ($(DEVICE),cuda)
-TRAIN_PLAN = fashion_mnist_cuda_$(PRECISION).plan
+TRAIN_PLAN = fashion_mnist_cuda_$(PRECISION)
+TRAIN_TARGETS = aicf_cuda
 else
-TRAIN_PLAN = fashion_mnist.plan
+TRAIN_PLAN = fashion_mnist
 endif
 
-train: build
-	$(BUILD)/bin/train-fashion-mnist $(BUILD)/examples/$(TRAIN_PLAN) --device $(DEVICE)
+# Builds what it runs and nothing else: not the tests, not the Python package, and the
+# GPU's device only for DEVICE=cuda.
+train: configure
+	@echo "make train: building the compiler and the trainer (the first time some" \
+	  "$(if $(TRAIN_TARGETS),25,6) minutes on two cores)"
+	cmake --build $(BUILD) -j $(JOBS) --target train-fashion-mnist $(TRAIN_PLAN)-plan $(TRAIN_TARGETS)
+	$(BUILD)/bin/train-fashion-mnist $(BUILD)/examples/$(TRAIN_PLAN).plan --device $(DEVICE)
 
 test: build
 	cmake --build $(BUILD) --target tests -j $(JOBS)
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-build: setup
+build: configure
+	cmake --build $(BUILD) -j $(JOBS)
+
+configure: setup
 	@test -f $(BUILD)/build.ninja || cmake -S . -B $(BUILD) -G Ninja \
 	  -DCMAKE_BUILD_TYPE=Release -DAICF_WERROR=ON $(CMAKE_FLAGS)
-	cmake --build $(BUILD) -j $(JOBS)
 
 setup:
 	@scripts/setup.sh
 
-# libFuzzer on the plan loader for SECONDS, then the exhaustive sweep.
+# libFuzzer on the plan loader for SECONDS, then the exhaustive sweep, then TEXTS random
+# texts for everything that reads .mlir.
 SECONDS ?= 60
-fuzz: setup
+fuzz: build
 	scripts/fuzz.sh $(SECONDS)
+	$(MAKE) fuzz-texts
+
+# TEXTS random texts from SEED on: no tool may crash or hang. make test runs 2,000.
+TEXTS ?= 10000
+fuzz-texts: build
+	cd test/python && python3 -m fuzz --texts --bin $(abspath $(BUILD))/bin \
+	  --count $(TEXTS) --seed $(SEED) --jobs $(JOBS)
 
 # Is every condition tested? Each is changed in turn, or SAMPLE of them drawn by SEED;
 # survivors are printed.
@@ -120,7 +136,7 @@ fuzz-bindings: build
 	PYTHONPATH=$(abspath $(BUILD))/python .deps/python/bin/python3 \
 	  test/python/package/fuzz_bindings.py --seconds $(SECONDS)
 
-# Random programs, damaged plans, killed checkpoints, replays and mutants in turn for HOURS;
+# Random programs, texts, damaged plans, killed checkpoints, replays and mutants in turn for HOURS;
 # what failed, its seed and how to repeat it: SOAK_REPORT/report.txt.
 HOURS ?= 1
 SOAK_REPORT ?= $(BUILD)/soak

@@ -1,8 +1,8 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """For hours: random programs, texts, damaged plans, checkpoints under SIGKILL, long
-replays and mutants in turn, each round with a seed of its own. A failure does not end it: it is
-written down with the command that repeats it. `make soak HOURS=n`."""
+replays and mutants in turn, each round with a seed of its own. A failure does not end it:
+it is written down with the command that repeats it. `make soak HOURS=n`."""
 
 import argparse
 import json

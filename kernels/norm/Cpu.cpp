@@ -120,30 +120,35 @@ template <typename T> void reduceMean(ReduceMeanArgs call) {
 }
 
 /// Elements [begin, end) of each of `count` sums, whose first elements lie
-/// `step` apart: in order, or in lanes.
+/// `step` apart: in order, or in lanes. A function of its own, so that it is
+/// compiled once for all who call it.
 template <int64_t kMost, bool kInLanes, typename T>
-void addAnywhere(const T *start, int64_t step, int64_t count,
-                 const Walk &summed, int64_t begin, int64_t end, double *sums) {
-  constexpr int64_t kLanes = kInLanes ? kRowLanes : 1;
-  double lanes[kLanes][kMost];
-  for (auto &lane : lanes)
-    std::fill_n(lane, count, 0.0);
-  const int64_t run = summed.dims[summed.rank - 1];
-  const int64_t runStep = summed.strides[summed.rank - 1];
-  for (int64_t i = begin, length; i < end; i += length) {
-    length = std::min(run - i % run, end - i);
-    const T *from = start + summed.at(i);
-    for (int64_t k = 0; k < length; ++k, from += runStep) {
-      double *to = lanes[(i - begin + k) % kLanes];
-      for (int64_t j = 0; j < count; ++j)
-        to[j] += double(from[j * step]);
+[[gnu::noinline]] void addAnywhere(const T *start, int64_t step, int64_t count,
+                                   const Walk &summed, int64_t begin,
+                                   int64_t end, double *sums) {
+  auto add = [=, &summed](int64_t begin, int64_t end) {
+    constexpr int64_t kLanes = kInLanes ? kRowLanes : 1;
+    double lanes[kLanes][kMost];
+    for (auto &lane : lanes)
+      std::fill_n(lane, count, 0.0);
+    const int64_t run = summed.dims[summed.rank - 1];
+    const int64_t runStep = summed.strides[summed.rank - 1];
+    for (int64_t i = begin, length; i < end; i += length) {
+      length = std::min(run - i % run, end - i);
+      const T *from = start + summed.at(i);
+      for (int64_t k = 0; k < length; ++k, from += runStep) {
+        double *to = lanes[(i - begin + k) % kLanes];
+        for (int64_t j = 0; j < count; ++j)
+          to[j] += double(from[j * step]);
+      }
     }
-  }
-  for (int64_t half = kLanes / 2; half > 0; half /= 2)
-    for (int64_t lane = 0; lane < half; ++lane)
-      for (int64_t j = 0; j < count; ++j)
-        lanes[lane][j] += lanes[lane + half][j];
-  std::copy_n(lanes[0], count, sums);
+    for (int64_t half = kLanes / 2; half > 0; half /= 2)
+      for (int64_t lane = 0; lane < half; ++lane)
+        for (int64_t j = 0; j < count; ++j)
+          lanes[lane][j] += lanes[lane + half][j];
+    std::copy_n(lanes[0], count, sums);
+  };
+  runWithBestISA(add, begin, end);
 }
 
 /// The same of an x that lies anywhere, with the same order of additions. A

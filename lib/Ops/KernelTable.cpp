@@ -137,16 +137,18 @@ bool KernelRow::takes(OpKind kind, size_t slot, bool isResult,
   return anyStrides;
 }
 
-bool KernelRow::takesViewedOperand(const TypedBody &call,
-                                   size_t operand) const {
+bool KernelRow::takesViewedOperands(const TypedBody &call) const {
   for (const Primitive &primitive : call.body().primitives) {
     CallSlots slots =
         *CallSlots::of(infoOf(primitive.kind), primitive.operands.size());
-    for (size_t slot = 0; slot < primitive.operands.size(); ++slot)
-      if (primitive.operands[slot] == int32_t(operand) &&
+    for (size_t slot = 0; slot < primitive.operands.size(); ++slot) {
+      const int32_t value = primitive.operands[slot]; // negative: not there
+      if (value >= 0 && uint32_t(value) < call.body().numOperands &&
+          call.operand(size_t(value)).layout == Layout::Strided &&
           !takes(primitive.kind, slots.operandAt(slot), /*isResult=*/false,
-                 call.operand(operand)))
+                 call.operand(size_t(value))))
         return false;
+    }
   }
   return true;
 }
@@ -162,12 +164,12 @@ bool KernelRow::takesViewedResult(const TypedBody &call, size_t value) const {
 }
 
 bool KernelRow::takesViews(const TypedBody &call) const {
-  for (size_t value = 0; value < call.values().size(); ++value)
+  for (size_t value = call.body().numOperands; value < call.values().size();
+       ++value)
     if (call.values()[value].layout == Layout::Strided &&
-        !(value < call.body().numOperands ? takesViewedOperand(call, value)
-                                          : takesViewedResult(call, value)))
+        !takesViewedResult(call, value))
       return false;
-  return true;
+  return takesViewedOperands(call);
 }
 
 Mismatch KernelRow::mismatch(const TypedBody &call) const {

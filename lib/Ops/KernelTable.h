@@ -121,7 +121,7 @@ private:
   }
   /// Every value that is a view is an operand or result, at slots that take it.
   bool takesViews(const TypedBody &call) const;
-  bool takesViewedOperand(const TypedBody &call, size_t operand) const;
+  bool takesViewedOperands(const TypedBody &call) const;
   bool takesViewedResult(const TypedBody &call, size_t value) const;
   bool takes(OpKind kind, size_t slot, bool isResult,
              const TensorDesc &desc) const;

@@ -73,13 +73,19 @@ Operation *aicf::rt::producerOf(Value value) {
   return isa_and_nonnull<CallOp, JoinOp>(op) ? op : nullptr;
 }
 
-JoinOp aicf::rt::joinOf(Value value) {
+/// Where `value` is a part of a join, or null.
+static OpOperand *partUseOf(Value value) {
   if (!isa<OpResult>(value)) // a join is made in an argument, and not of it
-    return {};
-  for (Operation *user : usersOf(value))
-    if (auto join = dyn_cast<JoinOp>(user))
-      return join;
-  return {};
+    return nullptr;
+  for (OpOperand &use : usesOf(value))
+    if (isa<JoinOp>(use.getOwner()))
+      return &use;
+  return nullptr;
+}
+
+JoinOp aicf::rt::joinOf(Value value) {
+  OpOperand *use = partUseOf(value);
+  return use ? cast<JoinOp>(use->getOwner()) : JoinOp();
 }
 
 size_t aicf::rt::countJoinsOf(Value value) {
@@ -104,11 +110,13 @@ CallOp aicf::rt::callOf(Value value) { return value.getDefiningOp<CallOp>(); }
 
 /// Elements from the start of the memory of `value`, which is not a view.
 static int64_t placeOf(Value value) {
-  JoinOp join = joinOf(value);
-  if (!join)
-    return 0;
-  size_t part = llvm::find(join.getParts(), value) - join.getParts().begin();
-  return join.getOffsets()[part] + placeOf(join.getWhole());
+  int64_t place = 0;
+  while (OpOperand *part = partUseOf(value)) {
+    auto join = cast<JoinOp>(part->getOwner());
+    place += join.getOffsets()[part->getOperandNumber()];
+    value = join.getWhole();
+  }
+  return place;
 }
 
 /// Bytes from the start of the memory of `value`'s base to its own, and `place`

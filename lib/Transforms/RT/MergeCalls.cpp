@@ -265,13 +265,27 @@ bool aicf::rt::mayStandAt(const MergedCall &merged, ArrayRef<CallOp> parts,
   return true;
 }
 
-/// Views of operands stand before the call, views of its results behind it.
-static void moveViews(CallOp call) {
-  for (Value operand : call.getArgs())
-    if (ViewOp view = viewOf(operand); view && !view->isBeforeInBlock(call))
-      view->moveBefore(call);
+/// Has `view` made where `builder` is. To move an op makes the order of all of
+/// its block unknown, and to find it again takes as long as the block is; a new
+/// op does not.
+static void makeAt(OpBuilder &builder, ViewOp view) {
+  view.replaceAllUsesWith(cast<ViewOp>(builder.clone(*view)).getView());
+  view.erase();
+}
+
+/// Views of operands stand before the call, which is new and stands at `at`,
+/// and views of its results behind it.
+static void moveViews(CallOp call, Operation *at) {
+  OpBuilder builder(call);
+  for (OpOperand &operand : call->getOpOperands())
+    if (ViewOp view = viewOf(operand.get()); view && !view->isBeforeInBlock(at))
+      makeAt(builder, view);
   for (Value result : call.getResults())
-    forEachView(result, [&](ViewOp view) { view->moveAfter(call); });
+    forEachView(result, [&](ViewOp view) {
+      builder.setInsertionPointAfter(call);
+      if (view->isBeforeInBlock(at))
+        makeAt(builder, view);
+    });
 }
 
 CallOp aicf::rt::replaceParts(const MergedCall &merged, ArrayRef<CallOp> parts,
@@ -284,7 +298,7 @@ CallOp aicf::rt::replaceParts(const MergedCall &merged, ArrayRef<CallOp> parts,
   for (auto [before, after] :
        llvm::zip_equal(SmallVector<Value>(merged.results), call.getResults()))
     before.replaceAllUsesWith(after);
-  moveViews(call);
+  moveViews(call, at);
   auto eraseViews = [](Value value) {
     forEachView(value, [](ViewOp view) {
       if (view.use_empty())

@@ -45,6 +45,17 @@ Value PatternCandidates::boundValue(const BindingInfo &binding) const {
                           : call.getPrimitiveOperand(0, binding.to.slot);
 }
 
+bool PatternCandidates::isBound(CallOp call, unsigned node) const {
+  const size_t numSlots = call.getCode().primitives[0].operands.size();
+  return llvm::all_of(pattern.bindings, [&](const BindingInfo &binding) {
+    const auto &[reader, slot] = binding.operand;
+    if (reader != node || binding.to.node >= node || !chosen[binding.to.node] ||
+        slot >= numSlots)
+      return true;
+    return call.getPrimitiveOperand(0, slot) == boundValue(binding);
+  });
+}
+
 bool PatternCandidates::extend(function_ref<bool(ArrayRef<CallOp>)> take) {
   unsigned node = chosen.size();
   if (node == pattern.nodes.size()) {
@@ -64,7 +75,8 @@ bool PatternCandidates::extend(function_ref<bool(ArrayRef<CallOp>)> take) {
     for (size_t i = list.head; i < list.calls.size(); ++i)
       if (gone.contains(list.calls[i]))
         list.head += i == list.head;
-      else if (tryWith(cast<CallOp>(list.calls[i])))
+      else if (isBound(cast<CallOp>(list.calls[i]), node) &&
+               tryWith(cast<CallOp>(list.calls[i])))
         return true;
   }
   return pattern.nodes[node].isOptional && tryWith({});

@@ -50,6 +50,9 @@ private:
   /// The first that says what a node reads, which is not the first one.
   const BindingInfo &bindingOf(size_t node) const;
   Value boundValue(const BindingInfo &binding) const;
+  /// True if `call`, as `node`, reads what the pattern says of the chosen
+  /// calls.
+  bool isBound(CallOp call, unsigned node) const;
   bool extend(function_ref<bool(ArrayRef<CallOp>)> take);
 
   const PatternInfo &pattern;

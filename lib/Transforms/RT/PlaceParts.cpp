@@ -51,6 +51,8 @@ private:
   const step::EntrySignature &signature;
   KernelChooser chooser;
   bool keepCopies;
+  CallOp replaced; ///< the call whose parts are being placed: a join is in its
+                   ///< stead
   int64_t numPlaced = 0, numCopied = 0;
 };
 } // namespace
@@ -102,7 +104,7 @@ std::string PartPlacer::moveValue(JoinOp join, unsigned part, Value value,
   SmallVector<std::pair<CallOp, const KernelRow *>> readers;
   auto copy = makerOf(join.getParts()[part]);
   anyRead(value, [&](CallOp reader, unsigned) {
-    if (reader != copy)
+    if (reader != copy && reader != replaced)
       readers.push_back({reader, kernelOf(reader)});
     return false;
   });
@@ -192,6 +194,7 @@ void PartPlacer::place(CallOp call) {
                                 : findUpdated(func, signature, call);
   JoinOp join = joinCopies(call, into);
   result.replaceAllUsesWith(join.getWhole());
+  replaced = call;
   int64_t dropped = 0;
   SmallVector<std::pair<Value, std::string>> outcome;
   SmallVector<CallOp> copies;

@@ -17,7 +17,8 @@ WORD = r"[A-Za-z_][\w$.]*"
 TOKEN = re.compile("|".join([STRING, TYPE, r"[%@#!^][\w$.#]+", NUMBER, WORD, "->", "::",
                              r"[ \t]+", r"\s", "."]), re.S)
 # `aicf.role = "param"`, `value = dense<0> : tensor<i1>`; what it binds is group 2.
-PAIR = re.compile(r"(?<![%%#!\w.$])(%s) = (%s|#[\w.]+(?:%s)?|%s|array%s|dense%s|%s(?: : \w+)?|"
+PAIR = re.compile(r"(?<![%%#!\w.$])(%s) = "
+                  r"(%s|#[\w.]+(?:%s)?|%s|array%s|dense%s|%s(?: : \w+)?|"
                   r"\[[^\[\]]*\]|@\w+|%s)" % (WORD, STRING, NEST, TYPE, NEST, NEST,
                                               NUMBER, WORD))
 SPLIT = re.compile(r"^// -----.*$|^//--- .*$", re.M)

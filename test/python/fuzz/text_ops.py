@@ -118,9 +118,9 @@ class Statement:
         self.types, self.text = types, text
 
     def module(self, rng):
-        """In a function that has the operands, or alone."""
-        if rng.random() < 0.04:
-            return self.text + "\n"
+        """In a function that has the operands, or alone, where it may read itself."""
+        if rng.random() < 0.06:
+            return rng.choice(["", "%x0 = ", "%x0 = "]) + self.text + "\n"
         role = ' {aicf.role = "input", aicf.name = "x%d"}' if rng.random() < 0.3 else ""
         return "func.func @f(%s) {\n  %s\n  return\n}\n" % (", ".join(
             "%%x%d: %s%s" % (i, t, role % i if role else "")

@@ -27,7 +27,8 @@ FRAME = re.compile(r"^ *#?\d+ +(?:[\w.+-]+ +)?(?:0x[0-9a-f]+ )?(?:in )?(\S.*)$",
 # Frames of the handler, of the C library and of the tools' drivers say nothing.
 SILENT = re.compile(r"^(llvm::sys::|SignalHandler|gsignal|raise|abort|__|_start|main$|"
                     r"llvm::report_fatal|llvm::install|std::|\(|/|0x|\?\?|clone|"
-                    r"start_thread|aicfCompileMain|llvm::function_ref|mlir::MlirOptMain|printFinal)")
+                    r"start_thread|aicfCompileMain|llvm::function_ref|"
+                    r"mlir::MlirOptMain|printFinal)")
 
 
 class Crash(NamedTuple):

@@ -59,7 +59,8 @@ def option_value(type_, values, rng):
         return rng.choice(["true", "false"])
     if type_ == "<string>":
         return rng.choice(["lowered", "fused", "/", "x"])
-    return rng.choice([*NUMBERS, "0.5", "1e308", "nan"] if type_ == "<number>" else NUMBERS)
+    more = ["0.5", "1e308", "nan"] if type_ == "<number>" else []
+    return rng.choice([*NUMBERS, *more])
 
 
 def passes_of(help_):

@@ -217,6 +217,8 @@ def train_forward(out, batch, widths, kind, dtype="f32", attrs="", math=None,
         w.op("%nbatch = aicf.step_inc %batch : tensor<i64>")
         w.ret("nbatch", "tensor<i64>", "updates", "batch")
     fields = ['lr = "lr"'] + [f for f in [attrs.strip(" {}")] if f]
+    if kind == "adam" and "weight_decay" not in attrs:
+        fields.append("weight_decay = 0.0") # the op's default, which is not AdamW's
     w.attrs.append("aicf.optimizer = #aicf.%s<%s>" % (
         OPTIMIZERS[kind], ", ".join(fields)))
     w.write(out, "train_step")

@@ -94,7 +94,7 @@ def test_clipping_is_pytorchs(bench, optimizer, most):
         if optimizer == "sgd":
             reference.sgd(params, grads, state, 0.05)
         else:
-            reference.adam(params, grads, state, 0.05)
+            reference.adam(params, grads, state, 0.05, decay=0.01)
     for name, value in params.items():
         assert relative_error(found[name], value) < 1e-12, name
 

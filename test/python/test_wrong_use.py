@@ -371,7 +371,8 @@ func.func @f(%x: tensor<4x3xf32> {aicf.role = "input", aicf.name = "x"},
 
 
 @pytest.mark.parametrize("text", ["[" * 100000, '{"a":' * 100000,
-                                  '{"kernels": %s1%s}' % ("[" * 9999, "]" * 9999)])
+                                  '{"kernels": %s1%s}' % ("[" * 9999, "]" * 9999)],
+                         ids=["arrays", "objects", "closed"])
 def test_a_nested_profile_is_not_a_profile(bench, text):
     make(bench, COUNT)
     (bench.folder / "profile.json").write_text(text)

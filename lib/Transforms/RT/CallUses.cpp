@@ -47,6 +47,27 @@ bool aicf::rt::isWhole(Value value) {
   return elements(value) == elements(baseOf(value));
 }
 
+std::optional<int64_t> aicf::rt::axisOfRepeat(Value value) {
+  ViewOp view = viewOf(value);
+  if (!view || view.getOffset() != 0)
+    return std::nullopt;
+  TensorDesc base = toTensorDesc(view.getBase().getType());
+  TensorDesc seen = toTensorDesc(value.getType());
+  if (!base.isDense() || base.rank + 1u != seen.rank)
+    return std::nullopt;
+  for (size_t axis = 0; axis < seen.rank; ++axis) {
+    bool repeats = seen.dims[axis] > 1 && seen.stride(axis) == 0;
+    for (size_t i = 0; i < base.rank; ++i) {
+      size_t from = i < axis ? i : i + 1;
+      repeats &= seen.dims[from] == base.dims[i] &&
+                 (base.dims[i] == 1 || seen.stride(from) == base.stride(i));
+    }
+    if (repeats)
+      return int64_t(axis);
+  }
+  return std::nullopt;
+}
+
 Value aicf::rt::copyOfView(OpBuilder &builder, Location loc, Value view) {
   SmallVector<int64_t, 1> label;
   if (int64_t vid = labelOf(view); vid >= 0)

@@ -31,6 +31,10 @@ bool isView(Value value);
 /// that only has another shape. In bounds it begins where the base does.
 bool isWhole(Value value);
 
+/// The dimension along which a view repeats all of its base, which lacks it, or
+/// nothing.
+std::optional<int64_t> axisOfRepeat(Value view);
+
 /// A call that copies a view into a dense tensor.
 Value copyOfView(OpBuilder &builder, Location loc, Value view);
 

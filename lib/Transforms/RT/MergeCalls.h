@@ -34,10 +34,6 @@ struct MergedCall {
 /// Returns true if these values have the types that they had.
 bool keepsTypes(const MergedCall &merged, const TypedBody &typed);
 
-/// The dimension along which a view repeats all of its base, which lacks it, or
-/// nothing.
-std::optional<int64_t> axisOfRepeat(Value view);
-
 /// Merges the calls `parts`, in this order. What satisfies `staysInside` is not
 /// a result of the new call. A part that reads a result of a later part has it
 /// for an operand: then the call has no place. Where a part reads a result of an

@@ -119,7 +119,7 @@ def test_hangs_are_found(tmp_path, capsys, monkeypatch):
 
 def test_what_is_mlirs_own_is_passed_over(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(mlir_crashes, "CRASHES", [
-        mlir_crashes.Known("of MLIR", r"LLVM ERROR: two\nmlir::that\n")])
+        mlir_crashes.Known("of MLIR", r"SIGABRT LLVM ERROR: two\nmlir::that\n")])
     where = {"softmax": ("", "LLVM ERROR: two\n#0 0x1 mlir::that(int)")}
     code, out = fuzz(tmp_path, where, capsys)
     assert code == 0 and "crashes of MLIR's own: of MLIR" in out, out

@@ -55,12 +55,19 @@ class Outcome(NamedTuple):
 
 
 def function_of(frame):
-    """A frame's function without arguments, templates and places."""
-    frame = frame.replace("(anonymous namespace)::", "").replace("operator<<", "operator")
-    before = None
-    while before != frame:
-        before, frame = frame, re.sub(r"(?<!operator)<(?!.*aicf)[^<>]*>", "", frame)
-    depth = 0
+    """A frame's function without arguments, long templates and places."""
+    frame = re.sub(r"operator(<<|>>|->|[<>]=?)", "operator", frame)
+    frame = frame.replace("(anonymous namespace)::", "")
+    parts = [""]
+    for c in frame:
+        if c == "<":
+            parts.append("")
+        elif c == ">" and len(parts) > 1:
+            inner = parts.pop()
+            parts[-1] += "<%s>" % inner if "aicf" in inner and len(inner) < 60 else ""
+        else:
+            parts[-1] += c
+    depth, frame = 0, "".join(parts)
     for i, c in enumerate(frame):
         depth += (c == "<") - (c == ">")
         if c == "(" and depth <= 0 and i:

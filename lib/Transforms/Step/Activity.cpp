@@ -49,6 +49,10 @@ LogicalResult Activity::findTrained() {
   for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
     if (arg.role != Role::Param || func.getArgAttr(i, kFrozenAttr))
       continue;
+    if (arg.name.empty())
+      return func.emitError() << "argument " << i
+                              << " is a parameter without 'aicf.name', after "
+                                 "which its gradient is called";
     auto type = cast<RankedTensorType>(func.getArgument(i).getType());
     if (!isa<FloatType>(type.getElementType()))
       return func.emitError()

@@ -30,7 +30,9 @@ using namespace aicf;
 using namespace aicf::step;
 
 static bool isF32(Value value) {
-  return cast<RankedTensorType>(value.getType()).getElementType().isF32();
+  // Others' ops in an entry may make values of any type.
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isF32();
 }
 
 namespace {

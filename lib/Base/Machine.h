@@ -34,9 +34,10 @@ bool hasAddressSpace(uint64_t bytes);
 
 /// The limits of a process's cgroup and of those around it.
 struct CgroupLimits {
-  double processors; ///< of CPU time in each second; infinite without a quota
-  double
-      freeBytes; ///< to the memory limit, with caches that are dropped for it
+  /// Of CPU time in each second; infinite without a quota.
+  double processors;
+  /// To the memory limit, with caches that are dropped for it; infinite without one.
+  double freeBytes;
 };
 /// Reads them from /proc/self/cgroup and /sys/fs/cgroup under the folder
 /// `root`: "" for those of this process.

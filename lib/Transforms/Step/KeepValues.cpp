@@ -32,8 +32,8 @@ struct KeptValue {
 static SmallVector<KeptValue> findGradients(func::FuncOp func,
                                             const EntrySignature &signature) {
   SmallVector<KeptValue> kept;
-  llvm::StringSet<>
-      known; // of two optimizers of one parameter the first counts
+  // Of two optimizers of one parameter the first counts.
+  llvm::StringSet<> known;
   for (auto op : func.getOps<StepOpInterface>()) {
     Training training = op.getTraining();
     if (!training)

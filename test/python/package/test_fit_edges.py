@@ -554,3 +554,13 @@ def test_a_checkpoint_of_another_step_changes_nothing(tmp_path):
                  callbacks=[fresh])
     np.testing.assert_equal(other.state_dict(), before)
     assert fresh.state() == {"best": None, "waited": 0}
+
+
+def test_a_hyper_of_another_step_changes_nothing(tmp_path):
+    aicf.fit(make(), (X, Y), checkpoint=tmp_path)
+    change(tmp_path, {**saved(tmp_path), "hypers": {"lr": 0.5, "other": 1.0}})
+    step = make()
+    before = step.state_dict(), step.get("lr").item()
+    with pytest.raises(InvalidArgumentError, match="has the hyper 'other', and the step"):
+        aicf.fit(step, (X, Y), epochs=2, checkpoint=tmp_path, resume=True)
+    np.testing.assert_equal((step.state_dict(), step.get("lr").item()), before)

@@ -740,3 +740,17 @@ def test_two_threads_compile_one_entry(batch):
         step.predict(batch[0])
         step(*make_batch(turn, rows=5))
         assert set(step.program.entries) == {"train_step", "train_step@5", "predict"}
+
+
+def test_only_one_thread_compiles(batch):
+    """While one does, what needs no other entry runs."""
+    import concurrent.futures
+    step = make_step()
+    with step.program.compiling(), concurrent.futures.ThreadPoolExecutor(1) as other:
+        with pytest.raises(aicf.errors.FailedStateError, match="another thread compiles"):
+            other.submit(step.predict, batch[0]).result()
+        with pytest.raises(aicf.errors.FailedStateError, match="another thread compiles"):
+            other.submit(step, *make_batch(0, rows=5)).result()
+        other.submit(step, *batch).result()
+    assert set(step.program.entries) == {"train_step"}
+    step.predict(batch[0])

@@ -34,9 +34,9 @@ bool hasAddressSpace(uint64_t bytes);
 
 /// The limits of a process's cgroup and of those around it.
 struct CgroupLimits {
-  /// Of CPU time in each second; infinite without a quota.
+  // Of CPU time in each second; infinite without a quota.
   double processors;
-  /// To the memory limit, with caches that are dropped for it; infinite without one.
+  // To the memory limit, with caches that are dropped for it; infinite without one.
   double freeBytes;
 };
 /// Reads them from /proc/self/cgroup and /sys/fs/cgroup under the folder

@@ -43,13 +43,49 @@ LogicalResult aicf::step::checkOneBlock(func::FuncOp func) {
                           << func.getBody().getBlocks().size() << " blocks";
 }
 
+std::string aicf::step::describeDerived(const EntrySignature &signature,
+                                        size_t i) {
+  const EntrySignature::Argument &arg = signature.arguments[i];
+  return ("argument " + Twine(i) + " (\"" + arg.name +
+          "\") is derived from \"" + arg.derivedFrom + "\": ")
+      .str();
+}
+
+LogicalResult aicf::step::checkDerived(func::FuncOp func,
+                                       const EntrySignature &signature) {
+  for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
+    if (arg.derivedFrom.empty())
+      continue;
+    auto refuse = [&](const Twine &why) -> LogicalResult {
+      return func.emitError() << describeDerived(signature, i) << why;
+    };
+    int64_t source = signature.findArgument(arg.derivedFrom);
+    if (source < 0 || source > static_cast<int64_t>(i))
+      return refuse("no argument before it has that name");
+    auto from = cast<RankedTensorType>(func.getArgumentTypes()[source]);
+    auto to = cast<RankedTensorType>(func.getArgumentTypes()[i]);
+    const auto &sourceArg = signature.arguments[source];
+    if (arg.role != Role::State || arg.initAttr ||
+        !sourceArg.derivedFrom.empty() ||
+        (sourceArg.role != Role::Param && sourceArg.role != Role::State))
+      return refuse("a state without 'aicf.init' may be derived from a param "
+                    "or state that is not derived itself");
+    if (from.getShape() != to.getShape() ||
+        from.getElementType() == to.getElementType() ||
+        !isa<FloatType>(from.getElementType()) ||
+        !isa<FloatType>(to.getElementType()))
+      return refuse("expected the same shape and another float type");
+  }
+  return success();
+}
+
 LogicalResult aicf::step::checkStepForm(func::FuncOp func) {
   if (failed(checkOneBlock(func)))
     return failure();
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
     if (failed(checkTensorType(func, "argument " + Twine(i), type)))
       return failure();
-  return success();
+  return checkDerived(func, EntrySignature(func));
 }
 
 llvm::DenseSet<Operation *> aicf::step::findUpdateOps(func::FuncOp func) {

@@ -24,9 +24,10 @@ std::optional<Role> parseArgumentRole(StringRef name);
 
 /// Emits an error unless the entry has one block that ends in func.return.
 LogicalResult checkOneBlock(func::FuncOp func);
-/// Emits an error unless passes can read the entry: it has one block, and its
-/// arguments are tensors that a plan can hold. A pass that is run alone asks
-/// this before it makes ops of them, whose types could not be inferred.
+/// Emits an error unless passes can read the entry: it has one block, its
+/// arguments are tensors that a plan can hold, and a derived one fits its
+/// source. A pass that is run alone asks this before it makes ops of them,
+/// whose types could not be inferred.
 LogicalResult checkStepForm(func::FuncOp func);
 
 /// An entry is a public function with a body and any `aicf.*` attribute on
@@ -80,6 +81,12 @@ private:
   MLIRContext *context;
   llvm::DenseMap<StringAttr, int64_t> byName;
 };
+
+/// Emits an error unless each derived state is of the shape of its source,
+/// which stands before it.
+LogicalResult checkDerived(func::FuncOp func, const EntrySignature &signature);
+/// What errors about derived argument `i` begin with.
+std::string describeDerived(const EntrySignature &signature, size_t i);
 
 } // namespace aicf::step
 

@@ -111,3 +111,18 @@ func.func @one_each(%w: tensor<1x1x3xf32> {aicf.role = "param", aicf.name = "w"}
   %l = aicf.mean %c : tensor<1x1x5xf32>
   return %l : tensor<f32>
 }
+
+// -----
+
+// The rows of all matrices are more than a dimension may have.
+// CHECK-LABEL: @many_rows
+// CHECK: %[[P:.*]] = aicf.matmul %{{.*}}, %{{.*}} {transA = true}
+// CHECK-NEXT: %[[DW:.*]] = aicf.reduce_sum %[[P]] over [0] : tensor<2x4x5xf32>
+// CHECK-NEXT: return %{{.*}}, %[[DW]]
+func.func @many_rows(%x: tensor<2x2147483647x4xf32> {aicf.role = "input", aicf.name = "x"},
+                     %w: tensor<4x5xf32> {aicf.role = "param", aicf.name = "w"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}) {
+  %c = aicf.matmul %x, %w : tensor<2x2147483647x4xf32>, tensor<4x5xf32>
+  %l = aicf.mean %c : tensor<2x2147483647x5xf32>
+  return %l : tensor<f32>
+}

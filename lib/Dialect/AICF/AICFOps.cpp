@@ -18,6 +18,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/RegionKindInterface.h"
 
 using namespace mlir;
 using namespace aicf;
@@ -119,7 +120,13 @@ static LogicalResult inferByRecord(std::optional<Location> location,
   return success();
 }
 
-LogicalResult aicf::step::verifyTensors(Operation *op) {
+LogicalResult aicf::step::verifyStepOp(Operation *op) {
+  // Where ops have no order, one may read what it makes itself.
+  if (Region *region = op->getParentRegion();
+      region && !mayHaveSSADominance(*region))
+    return op->emitOpError()
+           << "stands in the body of '" << region->getParentOp()->getName()
+           << "', where ops have no order, expected a function's body";
   for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
     if (failed(checkTensorType(op, "operand " + Twine(i), type)))
       return failure();
@@ -129,7 +136,7 @@ LogicalResult aicf::step::verifyTensors(Operation *op) {
   return success();
 }
 
-/// The rules are of tensors that a plan holds, which verifyTensors() has seen
+/// The rules are of tensors that a plan holds, which verifyStepOp() has seen
 /// to.
 template <typename Op> static LogicalResult verifyByRecord(Op op) {
   SmallVector<Value> slots = operandSlotsOf(op, Op::getKind());

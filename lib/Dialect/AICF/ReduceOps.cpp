@@ -246,12 +246,15 @@ static Value sumOfBroadcast(OpBuilder &b, Location loc, Value product,
   return ReshapeOp::create(b, loc, product, shapeAttrOf(b, operand));
 }
 
+static int64_t countRows(Value x) {
+  return typeOf(x).getNumElements() / typeOf(x).getShape().back();
+}
+
 /// All rows as those of one matrix.
 static Value asRows(OpBuilder &b, Location loc, Value x) {
-  int64_t width = typeOf(x).getShape().back();
   return ReshapeOp::create(
       b, loc, x,
-      b.getDenseI64ArrayAttr({typeOf(x).getNumElements() / width, width}));
+      b.getDenseI64ArrayAttr({countRows(x), typeOf(x).getShape().back()}));
 }
 
 LogicalResult aicf::step::matmulGradients(MatmulOp op, GradientBuilder &g) {
@@ -273,7 +276,8 @@ LogicalResult aicf::step::matmulGradients(MatmulOp op, GradientBuilder &g) {
     Value other = g.saved(op.getA());
     // One matrix for all rows of a: the sum over all of them is one product.
     if (typeOf(op.getB()).getRank() == 2 && typeOf(op.getA()).getRank() > 2 &&
-        !transA) {
+        !transA &&
+        countRows(other) <= INT32_MAX) { // as long as a dimension may be
       other = asRows(b, loc, other);
       dc = asRows(b, loc, dc);
     }

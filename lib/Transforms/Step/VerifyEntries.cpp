@@ -81,9 +81,9 @@ static LogicalResult checkArguments(func::FuncOp func,
   return success();
 }
 
-/// A derived state is the cast of another argument, and updated with it.
-static LogicalResult checkDerived(func::FuncOp func,
-                                  const EntrySignature &signature) {
+/// A derived state is updated with its source.
+static LogicalResult checkDerivedUpdates(func::FuncOp func,
+                                         const EntrySignature &signature) {
   llvm::StringMap<Value> updates;
   for (auto [result, value] : llvm::zip(
            signature.results, func.front().getTerminator()->getOperands()))
@@ -91,33 +91,13 @@ static LogicalResult checkDerived(func::FuncOp func,
   for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
     if (arg.derivedFrom.empty())
       continue;
-    auto refuse = [&](const Twine &why) -> LogicalResult {
-      return func.emitError()
-             << "argument " << i << " (\"" << arg.name
-             << "\") is derived from \"" << arg.derivedFrom << "\": " << why;
-    };
-    int64_t source = signature.findArgument(arg.derivedFrom);
-    if (source < 0 || source > static_cast<int64_t>(i))
-      return refuse("no argument before it has that name");
-    auto from = cast<RankedTensorType>(func.getArgumentTypes()[source]);
-    auto to = cast<RankedTensorType>(func.getArgumentTypes()[i]);
-    const auto &sourceArg = signature.arguments[source];
-    if (arg.role != Role::State || arg.initAttr ||
-        !sourceArg.derivedFrom.empty() ||
-        (sourceArg.role != Role::Param && sourceArg.role != Role::State))
-      return refuse("a state without 'aicf.init' may be derived from a param "
-                    "or state that is not derived itself");
-    if (from.getShape() != to.getShape() ||
-        from.getElementType() == to.getElementType() ||
-        !isa<FloatType>(from.getElementType()) ||
-        !isa<FloatType>(to.getElementType()))
-      return refuse("expected the same shape and another float type");
     Value newSource = updates.lookup(arg.derivedFrom);
     Value newValue = updates.lookup(arg.name);
     auto cast = newValue ? newValue.getDefiningOp<CastOp>() : CastOp();
     if (newSource ? !cast || cast.getX() != newSource : bool(newValue))
-      return refuse("its update must be the aicf.cast of the update of its "
-                    "source");
+      return func.emitError()
+             << describeDerived(signature, i)
+             << "its update must be the aicf.cast of the update of its source";
   }
   return success();
 }
@@ -244,6 +224,7 @@ struct VerifyEntries : aicf::impl::VerifyEntriesBase<VerifyEntries> {
       if (failed(checkArguments(func, signature)) ||
           failed(checkResults(func, signature)) || failed(checkBody(func)) ||
           failed(checkDerived(func, signature)) ||
+          failed(checkDerivedUpdates(func, signature)) ||
           failed(checkShared(func, signature, shared)))
         return signalPassFailure();
     }

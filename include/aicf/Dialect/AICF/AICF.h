@@ -34,8 +34,10 @@ struct Training {
   explicit operator bool() const { return param && grad; }
 };
 
-/// Ok if all operands and results are tensors that a plan can hold.
-llvm::LogicalResult verifyTensors(mlir::Operation *op);
+/// Ok if the op stands where ops run in their order, which the body of a module
+/// does not give, and all operands and results are tensors that a plan can
+/// hold.
+llvm::LogicalResult verifyStepOp(mlir::Operation *op);
 
 /// An op that shows its operand in another shape or order.
 template <typename ConcreteOp>

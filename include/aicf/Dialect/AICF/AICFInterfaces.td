@@ -16,7 +16,7 @@ def StepOpInterface : OpInterface<"StepOpInterface"> {
     ops. Phase and precision have no default: an op without them does not build. Record.td
     explains them at their classes.
   }];
-  let verify = [{ return ::aicf::step::verifyTensors($_op); }];
+  let verify = [{ return ::aicf::step::verifyStepOp($_op); }];
   let methods = [
     InterfaceMethod<
       "Returns where in a step the op stands. Ops of Update and Counter belong to the "

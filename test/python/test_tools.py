@@ -445,3 +445,25 @@ def test_flags_of_the_compiler(bench, plan):
       return }""")
     done = run_tool("aicf-compile", linalg, "-o", bench.folder / "l.plan")
     assert done.returncode == 2 and "--convert-linalg-to-aicf |" in done.stderr
+
+
+def long_map(ops):
+    """A map of so many ops, each of which reads the one before it."""
+    body = "".join("  %%v%d = math.exp %%v%d : f32\n" % (i + 1, i) for i in range(ops))
+    return ("func.func @f(%%x: tensor<8xf32>) -> tensor<8xf32> {\n"
+            "  %%y = aicf.map %%x : tensor<8xf32> -> tensor<8xf32> {\n  ^bb0(%%v0: f32):\n"
+            "%s  aicf.yield %%v%d : f32\n  }\n  return %%y : tensor<8xf32>\n}\n"
+            % (body, ops))
+
+
+def test_a_map_has_an_end(tmp_path):
+    """Its expressions are read by recursion: a longer one would leave the stack."""
+    def expand(ops):
+        (tmp_path / "map.mlir").write_text(long_map(ops))
+        return run_tool("aicf-opt", tmp_path / "map.mlir", "--aicf-expand-maps")
+    done = expand(2000)
+    assert done.returncode == 0 and done.stdout.count("aicf.exp") == 2000, done.stderr
+    for ops in (2001, 40000):
+        done = expand(ops)
+        assert done.returncode == 1
+        assert "an expression of more than 2000 ops that read one another" in done.stderr

@@ -22,10 +22,15 @@ using namespace aicf::step;
 
 namespace aicf::scalars {
 
+/// Expressions are read by recursion, and a thread's stack has an end.
+static constexpr unsigned kMostDepth = 2000;
+
 Value ScalarBody::translate(Value scalar) {
   if (auto found = made.find(scalar); found != made.end())
     return found->second; // null: it was tried in vain
+  ++depth;
   Value tensor = compute(scalar); // which translates others
+  --depth;
   return made[scalar] = tensor;
 }
 
@@ -66,6 +71,10 @@ Value ScalarBody::compute(Value scalar) {
   Operation *producer = scalar.getDefiningOp();
   if (producer->getBlock() != &body)
     return fail("its body reads a scalar from outside");
+  if (depth > kMostDepth)
+    return fail("an expression of more than " + Twine(kMostDepth) +
+                    " ops that read one another",
+                producer);
   if (Value tensor = byDefinition(scalar))
     return tensor;
   return byHand(producer);

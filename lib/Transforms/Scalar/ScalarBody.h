@@ -131,6 +131,7 @@ private:
   Value withNumber(Operation *producer);
 
   llvm::MapVector<Value, Value> made; ///< in order: IR depends on it
+  unsigned depth = 0;                 ///< of translate() in itself
   DenseMap<Type, std::unique_ptr<Definitions>> definitions;
 };
 

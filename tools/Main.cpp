@@ -8,6 +8,15 @@
 // linked with: there AICF_TOOL is called by the console command.
 //===----------------------------------------------------------------------===//
 
+#ifdef AICF_TOOL_HAS_LLVM
+#include "llvm/Support/InitLLVM.h"
+#endif
+
 int AICF_TOOL(int argc, char **argv);
 
-int main(int argc, char **argv) { return AICF_TOOL(argc, argv); }
+int main(int argc, char **argv) {
+#ifdef AICF_TOOL_HAS_LLVM
+  llvm::InitLLVM prints(argc, argv); // where the tool was, if it crashes
+#endif
+  return AICF_TOOL(argc, argv);
+}

@@ -95,9 +95,9 @@ def test_crashes_are_found_and_made_small(tmp_path, capsys, monkeypatch):
     assert "SIGSEGV in aicf::step::one" in out
     assert "  %d times" % having("softmax") in out, out
     assert "SIGABRT, LLVM ERROR: two of 17" in out
-    small = sorted(p.read_text() for p in (tmp_path / "report").glob("*.mlir"))
+    small = [p.read_text() for p in (tmp_path / "report").glob("*.mlir")]
     assert [len(text.split()) for text in small] == [1, 1], small
-    assert small[0].strip() == "aicf.minimize" and "softmax" in small[1]
+    assert "aicf.minimize" in " ".join(small) and "softmax" in " ".join(small)
     for line in out.splitlines():
         if "again: " in line:
             done = subprocess.run(line.partition("again: ")[2], shell=True)
@@ -110,6 +110,7 @@ def test_hangs_are_found(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(text_tools, "SECONDS", 1)
     monkeypatch.setattr(text_reduce, "TRIES", 16)
     monkeypatch.setattr(texts.Ways, "order", lambda self, rng: ["--aicf-first"])
+    monkeypatch.setattr(texts.Ways, "makers", lambda self, rng: [])
     generator = texts.Generator()
     seed = next(n for n in range(400) if "tanh" in generator.text(n))
     code, out = fuzz(tmp_path, {"tanh": ("--aicf-second", "hang")}, capsys, count=2,
@@ -130,7 +131,7 @@ def test_what_is_mlirs_own_is_passed_over(tmp_path, capsys, monkeypatch):
 def test_an_editor_that_crashes_is_found(tmp_path):
     """It crashes while one types behind `return`: in the second of three texts."""
     folder = fake(tmp_path, {}, "aicf-lsp-server", SERVER)
-    editor = text_tools.Editor(text_tools.Runner(folder), True, tmp_path)
+    editor = text_tools.Editor(text_tools.Runner(folder), True)
     bad = "func.func @f() {\n  return\n}\nfunc.func @g(%x: tensor<4xf32>) {\n}\n"
     found = list(texts.crashes_of(editor, ["func.func\n", bad, "return\n"], 9))
     assert [(at, crash.signal) for at, crash in found] == [(1, "SIGSEGV")]
@@ -178,7 +179,7 @@ def test_the_passes_are_those_of_the_tool():
     assert first.options == [("mode", "<value>", ["some", "all"])]
     assert [p.name for p in (second, cse, pipeline)] == [
         "aicf-second", "cse", "lower-to-nowhere"]
-    ways = texts.Ways(text_tools.Runner(BIN), None)
+    ways = texts.Ways(text_tools.Runner(BIN))
     names = [p.name for p in ways.ours]
     assert {"aicf-autodiff", "aicf-rt-plan-memory", "convert-aicf-to-linalg",
             "convert-linalg-to-aicf", "lower-to-backend"} <= set(names)

@@ -11,7 +11,10 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
+#include "llvm/Support/InitLLVM.h"
+
 int main(int argc, char **argv) {
+  llvm::InitLLVM prints(argc, argv); // where the server was, if it crashes
   aicf::hideRegisteredOptions();
   aicf::addVersionPrinter("aicf-lsp-server");
   mlir::DialectRegistry registry;

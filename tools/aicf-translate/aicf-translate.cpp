@@ -16,6 +16,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/ToolUtilities.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 
 namespace cl = llvm::cl;
@@ -92,6 +93,7 @@ static LogicalResult importPlan(const llvm::MemoryBuffer &file,
 }
 
 int main(int argc, char **argv) {
+  llvm::InitLLVM prints(argc, argv); // where the tool was, if it crashes
   cl::HideUnrelatedOptions(category);
   aicf::addVersionPrinter("aicf-translate");
   cl::ParseCommandLineOptions(argc, argv, "AICF translation\n");

@@ -116,7 +116,6 @@ class Runner:
         self.stock = pathlib.Path("/usr/lib/llvm-22/bin")
         self.mlir_opt = self.stock / "mlir-opt"
         self.plugin = self.bin.parent / "lib/libAICFPlugin.so"
-        self.gdb = shutil.which("gdb")
         self.runs = 0
 
     def run(self, command, data, names=False):
@@ -137,19 +136,6 @@ class Runner:
         except subprocess.TimeoutExpired as late:
             return -signal.SIGKILL, (late.stderr or b"").decode("utf-8", "replace"), b""
         return done.returncode, done.stderr.decode("utf-8", "replace"), done.stdout
-
-    def debugged(self, command, data, folder):
-        """The stack of a tool that prints none itself."""
-        if not self.gdb:
-            return ()
-        file = pathlib.Path(folder) / "input"
-        file.write_bytes(data)
-        done = subprocess.run(
-            [self.gdb, "-batch", "-nx", "-ex", "set debuginfod enabled off", "-ex",
-             "run < %s > /dev/null" % file, "-ex", "bt 60", "--args", *map(str, command)],
-            capture_output=True, timeout=60 * SECONDS, stdin=subprocess.DEVNULL)
-        output = done.stdout.decode("utf-8", "replace")
-        return frames_of(output[output.find("\n#0"):])
 
 
 def bytes_of(text):
@@ -202,8 +188,8 @@ class Split:
 class Single:
     """A tool that takes one text: aicf-compile."""
 
-    def __init__(self, runner, flags, folder):
-        self.runner, self.flags, self.folder = runner, tuple(flags), folder
+    def __init__(self, runner, flags):
+        self.runner, self.flags = runner, tuple(flags)
         self.command = [runner.bin / "aicf-compile", "-", "-o", "-", *flags]
         self.name = " ".join(["aicf-compile", *flags])
 
@@ -212,12 +198,9 @@ class Single:
 
     def run(self, texts, names=False):
         for number, text in enumerate(texts):
-            code, output, _ = self.runner.run(self.command, bytes_of(text))
+            code, output, _ = self.runner.run(self.command, bytes_of(text), names)
             crash = crash_of(code, output)
             if crash:
-                if names:
-                    crash = crash._replace(frames=self.runner.debugged(
-                        self.command, bytes_of(text), self.folder))
                 return Outcome(crash, number, frozenset())
         return Outcome(None, len(texts), frozenset())
 
@@ -231,22 +214,18 @@ class Editor:
     """aicf-lsp-server: each text is opened, asked about and closed. With `typing`,
     it comes letter by letter, or rather in some tokens at a time."""
 
-    def __init__(self, runner, typing, folder, path=None):
-        self.runner, self.typing, self.folder = runner, typing, folder
+    def __init__(self, runner, typing, path=None):
+        self.runner, self.typing = runner, typing
         self.command = [path or runner.bin / "aicf-lsp-server"]
         self.name = "aicf-lsp-server" + (", typing" if typing else "")
 
     def stock(self):
-        return Editor(self.runner, self.typing, self.folder,
-                      self.runner.stock / "mlir-lsp-server")
+        return Editor(self.runner, self.typing, self.runner.stock / "mlir-lsp-server")
 
     def run(self, texts, names=False):
         data = session(texts, self.typing)
-        code, output, answers = self.runner.run(self.command, data)
+        code, output, answers = self.runner.run(self.command, data, names)
         crash = crash_of(code, output)
-        if crash and names:
-            crash = crash._replace(frames=self.runner.debugged(
-                self.command, data, self.folder))
         seen = [int(n) for n in re.findall(rb'file:///(\d+)\.mlir', answers)]
         return Outcome(crash, max(seen, default=0), frozenset())
 

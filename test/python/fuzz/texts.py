@@ -18,7 +18,6 @@ import functools
 import pathlib
 import random
 import re
-import tempfile
 
 from . import mlir_crashes
 from .text_corpus import Corpus
@@ -85,8 +84,8 @@ def passes_of(help_):
 class Ways:
     """The ways of a batch through the tools that are built."""
 
-    def __init__(self, runner, folder):
-        self.runner, self.folder = runner, folder
+    def __init__(self, runner):
+        self.runner = runner
         code, error, out = runner.run([runner.bin / "aicf-opt", "--help"], b"")
         self.passes = passes_of(out.decode("utf-8", "replace"))
         self.ours = [p for p in self.passes if OURS.match(p.name)]
@@ -109,10 +108,10 @@ class Ways:
     def of_text(self, rng):
         """For any text, legal or not, with how many of a batch take it."""
         if self.has("aicf-lsp-server"):
-            yield Editor(self.runner, False, self.folder), BATCH
-            yield Editor(self.runner, True, self.folder), BATCH // 50
+            yield Editor(self.runner, False), BATCH
+            yield Editor(self.runner, True), BATCH // 50
         if self.has("aicf-compile"):
-            yield Single(self.runner, self.compile_flags(rng), self.folder), BATCH // 50
+            yield Single(self.runner, self.compile_flags(rng)), BATCH // 50
         yield from ((plugin, BATCH) for plugin in self.plugin(rng, []))
 
     def of_legal_text(self, rng):
@@ -132,7 +131,7 @@ class Ways:
         if self.has("aicf-translate"):
             yield Split(self.runner, ["--aicf-to-plan"], "aicf-translate"), BATCH
         if self.has("aicf-compile"):
-            yield Single(self.runner, self.compile_flags(rng), self.folder), BATCH // 20
+            yield Single(self.runner, self.compile_flags(rng)), BATCH // 20
         yield from ((p, BATCH) for p in self.plugin(rng, [rng.choice(self.ours).name]))
 
     def order(self, rng):
@@ -286,9 +285,8 @@ def fuzz(bin_dir, count, seed=0, jobs=2, report=None, reduce=True):
     runner, generator = Runner(bin_dir), Generator()
     kinds, own, legal = {}, collections.Counter(), 0
     report = pathlib.Path(report or runner.bin.parent / "fuzz-texts").absolute()
-    with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        ways = Ways(runner, folder)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        ways = Ways(runner)
         batches = [range(n, min(n + BATCH, seed + count))
                    for n in range(seed, seed + count, BATCH)]
         judge = functools.partial(judge_batch, generator=generator, ways=ways)

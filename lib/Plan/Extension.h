@@ -4,9 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// A program that gets one more entry is compiled again as a whole. This says
-// what the new plan has unchanged, so that an executor keeps the values, the
-// addresses and the graphs of it. It moves no memory.
+// A program that gets one more entry goes on with another plan: that of the
+// whole program, compiled again, or its own with the new entry behind the
+// others. This makes the latter, and says what a new plan has unchanged, so
+// that an executor keeps the values, the addresses and the graphs of it. It
+// moves no memory.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_LIB_PLAN_EXTENSION_H
 #define AICF_LIB_PLAN_EXTENSION_H
@@ -32,6 +34,13 @@ struct PlanExtension {
 /// has, or has a buffer of that name with another role or type. Derived states
 /// may go and change: they hold no values of their own.
 StatusOr<PlanExtension> matchExtension(const Plan &plan, const Plan &next);
+
+/// The plan with the entries of `more` behind its own. Persistent buffers of
+/// one name are one, and those that only `more` has follow. Errors:
+/// InvalidArgument (another device; an entry of a name that `plan` has; a
+/// buffer of a name has another role, type, layout, first value or source);
+/// InvalidPlan (such as a new copy of what an entry of `plan` updates).
+StatusOr<Plan> appendEntries(const Plan &plan, const Plan &more);
 
 } // namespace aicf
 

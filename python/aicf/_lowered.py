@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _runtime
-from .errors import Diagnostic, near_names, read_diagnostics
+from .errors import (Diagnostic, InvalidArgumentError, InvalidPlanError, near_names,
+                     read_diagnostics)
 from ._view import view
 from .program import Program, open_device
 
@@ -84,22 +86,47 @@ class Lowered:
             given["mixed_precision"] = precision
         self._text = " ".join(_option_text(n, v) for n, v in given.items())
         self._math = "tf32" if precision == "tf32" else ""
-        module, notes = traced.module.lower(self._text, "plan", self._math)
-        self._module: _compiler.Module = module
         #: The compiler's warnings.
-        self.diagnostics: list[Diagnostic] = read_diagnostics(notes)
+        self.diagnostics: list[Diagnostic] = []
         self._plan: _runtime.Plan | None = None
+        self._module: _compiler.Module | None = self._lower()
+
+    def _lower(self, only: str = "") -> _compiler.Module:
+        """Compiles what the trace has by now, or one entry of it."""
+        module, notes = self.traced.module.lower(self._text, "plan", self._math, only=only)
+        self.diagnostics += read_diagnostics(notes)
+        return module
+
+    @property
+    def _whole(self) -> _compiler.Module:
+        if self._module is None:  # entries were compiled alone
+            self._module = self._lower()
+        return self._module
 
     @property
     def plan(self) -> _runtime.Plan:
         """The verified plan."""
         if self._plan is None:
-            self._plan = _runtime.Plan.parse(self._module.plan())
+            self._plan = _runtime.Plan.parse(self._whole.plan())
         return self._plan
 
     def again(self) -> Lowered:
         """Compiles what the trace has by now, with the same options."""
         return Lowered(self.traced, self.device, self.precision, self._options)
+
+    def with_entry(self, name: str) -> Lowered:
+        """Compiles one more entry of the trace alone. Its calls go behind those that are
+        there, which stay as they are. If it shares a tensor that it wants to be another,
+        such as padded, everything is compiled again."""
+        more = copy.copy(self)
+        more.diagnostics = list(self.diagnostics)
+        more._module = None
+        own = _runtime.Plan.parse(more._lower(name).plan())
+        try:
+            more._plan = self.plan.append(own)
+        except (InvalidArgumentError, InvalidPlanError):
+            return self.again()
+        return more
 
     def as_text(self, stage: str = "plan-ir") -> str:
         """Returns the IR of a stage, as `aicf-compile --emit` prints it.
@@ -110,7 +137,7 @@ class Lowered:
         Raises: ValueError: another stage.
         """
         if stage == "plan-ir":
-            return self._module.text(False)
+            return self._whole.text(False)
         if stage not in ("aicf", "aicf_rt"):
             raise ValueError("stage is %r, expected \"aicf\", \"aicf_rt\" or \"plan-ir\""
                              % (stage,))
@@ -118,7 +145,7 @@ class Lowered:
 
     def dump(self) -> str:
         """Returns the calls as text, one primitive per line, with labels for values."""
-        return self._module.dump_calls()
+        return self._whole.dump_calls()
 
     view = view
 

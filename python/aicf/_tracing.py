@@ -185,6 +185,7 @@ class EntryTrace:
         self.names = names  # of parameters and buffers, by id()
         self.seed = seed
         self.persistent: dict[str, Persistent] = {}
+        self._name_of: dict[int, str] = {}  # by id() of what is in `persistent`
         self.hypers: dict[str, float] = {}
         self.inputs: list[str] = []
         self.created: set[int] = set()  # modules that were made during the trace
@@ -244,13 +245,14 @@ class EntryTrace:
         tensor = self._argument(name, owner.role, owner.shape, owner.dtype,
                                 owner.attributes())
         self.persistent[name] = owner
+        self._name_of[id(owner)] = name
         return tensor
 
     def update(self, owner: Persistent, value: Any) -> None:
         """Gives `owner` the value `value` at the end of the step."""
         tensor, old = as_tensor(value), self.of(owner)
         self._own(tensor)
-        name = next(n for n, o in self.persistent.items() if o is owner)
+        name = self._name_of[id(owner)]
         if name in self._updates:
             trace_error("%r is updated twice in a step" % name)
         if (tensor.shape, tensor.dtype) != (old.shape, old.dtype):
@@ -262,7 +264,7 @@ class EntryTrace:
         """Gives `owner` the value function(value) at the end of the step, where `value`
         is that of an earlier update in the step, or else the old one."""
         old = self.of(owner)
-        name = next(n for n, o in self.persistent.items() if o is owner)
+        name = self._name_of[id(owner)]
         value = function(self._updates.pop(name, old))
         self.update(owner, value)
 

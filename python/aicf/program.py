@@ -3,7 +3,8 @@
 """A plan on a device. A Program has the values, and you call an Entry.
 
 Entries of one program share parameters, states and hypers by name. When an entry is added
-later, it is compiled with the others into a new plan. The executor goes on with that plan,
+later, it is compiled with the others into a new plan; another batch size of an entry is
+compiled alone, and joins the plan that is there. The executor goes on with that plan,
 and the values of the others stay where they are.
 """
 
@@ -194,6 +195,13 @@ class Program:
         with self.compiling():
             return self._add_entry(signature)
 
+    def _is_sized(self, name: str) -> bool:
+        """Whether the entry is another one for its batch size, and all others are
+        compiled."""
+        root, rows = _sizes.split_name(name)
+        return bool(rows) and root in self._entries and self.lowered is not None \
+            and set(self.lowered.traced.signatures) <= {*self._entries, name}
+
     def _add_entry(self, signature: Signature) -> Entry:
         self._check_process()
         name: Any = getattr(signature, "name", signature)
@@ -206,7 +214,8 @@ class Program:
             return self._entries[signature.name]
         known = {t["name"] for t in self.plan.persistent()}
         try:
-            lowered = self.lowered.again()
+            lowered = self.lowered.with_entry(name) if self._is_sized(name) \
+                else self.lowered.again()
             self.executor.extend(lowered.plan)
         except BaseException:
             self.lowered.traced.forget(signature.name)

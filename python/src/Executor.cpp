@@ -11,6 +11,7 @@
 #include "aicf/Checkpoint.h"
 #include "aicf/PlanView.h"
 #include "lib/Base/File.h"
+#include "lib/Plan/Extension.h"
 #include "python/src/PlanCosts.h"
 #include "python/src/Runner.h"
 
@@ -247,6 +248,16 @@ void definePlan(nb::module_ &m) {
                              bytes.size()})));
           },
           nb::arg("data"), "Verifies a plan file's bytes.")
+      .def(
+          "append",
+          [](Plan &plan, const Plan &more) {
+            nb::gil_scoped_release release;
+            return std::make_shared<Plan>(check(appendEntries(plan, more)));
+          },
+          nb::arg("more"),
+          "A plan with the entries of another one behind its own. Raises "
+          "InvalidArgumentError (they share a tensor or a name that is not the "
+          "same), InvalidPlanError.")
       .def(
           "serialize",
           [](Plan &plan, bool withDebug) {

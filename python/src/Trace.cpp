@@ -523,7 +523,8 @@ std::string TracedModule::text(bool withLocations) const {
 
 std::unique_ptr<TracedModule>
 TracedModule::lower(const std::string &options, const std::string &math,
-                    Stage stage, bool remarks, Diagnostics &diagnostics) const {
+                    Stage stage, bool remarks, const std::string &only,
+                    Diagnostics &diagnostics) const {
   std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
   auto lowered = std::unique_ptr<TracedModule>(new TracedModule(*impl));
   MLIRContext *context = impl->context;
@@ -536,6 +537,11 @@ TracedModule::lower(const std::string &options, const std::string &math,
         {"error", "options \"" + options + "\": " + why, {}, {}});
     return nullptr;
   }
+  if (!only.empty())
+    for (auto function : llvm::make_early_inc_range(
+             lowered->impl->module->getOps<func::FuncOp>()))
+      if (function.getSymName() != only)
+        function.erase();
   if (!math.empty())
     for (auto function : lowered->impl->module->getOps<func::FuncOp>())
       function->setAttr(step::kMathAttr, StringAttr::get(context, math));

@@ -124,12 +124,13 @@ public:
   /// The module as MLIR, with or without locations.
   std::string text(bool withLocations) const;
   /// A copy, lowered to `stage`; `options` as --lower-to-backend takes them,
-  /// "target=cpu streams=2"; with `math` as aicf.math of every function. With
-  /// `remarks` what was fused, copied and chosen is among the diagnostics,
-  /// which may hold warnings when it succeeds.
+  /// "target=cpu streams=2"; with `math` as aicf.math of every function; of the
+  /// function `only` alone unless that is empty. With `remarks` what was fused,
+  /// copied and chosen is among the diagnostics, which may hold warnings when
+  /// it succeeds.
   std::unique_ptr<TracedModule> lower(const std::string &options,
                                       const std::string &math, Stage stage,
-                                      bool remarks,
+                                      bool remarks, const std::string &only,
                                       Diagnostics &diagnostics) const;
   /// The bytes of the plan file, of a module lowered to Stage::Plan.
   std::optional<std::vector<uint8_t>> plan(Diagnostics &diagnostics) const;

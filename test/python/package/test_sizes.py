@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import aicf
-from aicf import nn
+from aicf import _runtime, nn
 
 from conftest import INPUTS, Mlp, cross_entropy, make_batch, make_step
 
@@ -702,6 +702,61 @@ def test_temps_of_growing_sizes_are_those_of_the_largest():
         largest = max(entry["temp_bytes"] for entry in
                       step.memory_analysis()["entries"].values())
         assert statistics(step)["temp_bytes"] == largest
+
+
+def test_a_size_is_compiled_alone(batch, monkeypatch):
+    """The plan has what compiling everything together gives."""
+    step = make_step()
+    step.predict(batch[0])
+    monkeypatch.setattr(aicf.Lowered, "again", None)
+    for rows in (5, 3, 12):
+        step(*make_batch(rows, rows=rows))
+    predict = step.program["predict"]
+    for rows in (4, 9):
+        predict(make_batch(0, rows=rows)[0])
+    monkeypatch.undo()
+    lowered = step.program.lowered
+    whole = lowered.again().plan
+    assert whole.entries == ["train_step", "predict", "train_step@5", "train_step@3",
+                             "train_step@12", "predict@4", "predict@9"]
+    assert lowered.plan.serialize(False) == whole.serialize(False)
+    assert _runtime.Plan.parse(lowered.plan.serialize()).entries == whole.entries
+    assert 'aicf_rt.entry @"predict@9"' in lowered.as_text()
+
+
+def test_a_size_with_values_of_its_own_is_compiled_alone(batch, monkeypatch):
+    """A constant of the batch's length is the new entry's, and dropout's state is
+    shared."""
+    def loss(model, x, labels):
+        weights = np.arange(1, x.shape[0] + 1, dtype=np.float32)
+        rows = aicf.losses.cross_entropy(model(x), labels, reduction="none")
+        return (rows * weights).mean()
+    steps = []
+    for is_alone in (True, False):
+        step = aicf.compile_step(Mlp(dropout=0.5), loss, aicf.optim.AdamW(1e-2),
+                                 {"x": batch[0], "labels": batch[1]})
+        if not is_alone:
+            monkeypatch.setattr(type(step.program), "_is_sized", lambda *_: False)
+        for rows in (5, 32, 12, 5):
+            step(*make_batch(rows, rows=rows))
+        steps.append(step)
+    np.testing.assert_equal(*(s.state_dict(optimizer=True) for s in steps))
+    constants = [{t["name"] for t in s.program.plan.persistent()} for s in steps]
+    assert constants[0] == constants[1]
+
+
+def test_a_size_that_does_not_fit_is_compiled_with_all(batch, monkeypatch):
+    """As where it wants a parameter padded, which the others do not."""
+    step, calls = make_step(), []
+    again = aicf.Lowered.again
+
+    def refuse(self, more):
+        raise aicf.errors.InvalidArgumentError("another tensor")
+    monkeypatch.setattr(_runtime.Plan, "append", refuse)
+    monkeypatch.setattr(aicf.Lowered, "again",
+                        lambda self: calls.append(1) or again(self))
+    step(*make_batch(0, rows=5))
+    assert calls == [1] and "train_step@5" in step.program.entries
 
 
 def test_sizes_that_grow_train_as_sizes_that_fall():

@@ -139,24 +139,28 @@ void expOfRows(int64_t rows, int64_t width, const Argument &argument, C *out) {
   for (int64_t i = 0; i < rows * width; ++i)
     out[i] = scalar::exp(out[i]);
 }
-/// Fills `out` for rowsTogether() rows, with the bits of logSumExp(): rowOf(k)
-/// is where row k begins.
-template <typename T, typename RowOf>
-void logSumExps(int64_t rows, int64_t width, const RowOf &rowOf,
-                LogSumExp *out) {
+/// Fills `out` for up to rowsTogether() rows, which begin at x[0], x[1], ...,
+/// with the bits of logSumExp(). A function of its own, so that it is compiled
+/// once.
+template <typename T>
+[[gnu::noinline]] void logSumExps(const T **x, int64_t rows, int64_t width,
+                                  LogSumExp *out) {
   using C = Compute<T>;
-  if (width >= kLongRow) {
-    out[0] = logSumExp<T>(rowOf(0), width);
-    return;
-  }
-  C most[kTogether], powers[kTogether];
-  for (int64_t r = 0; r < rows; ++r)
-    most[r] = rowMost<T>(rowOf(r), width);
-  expOfRows(
-      rows, width,
-      [&](int64_t r, int64_t j) { return C(rowOf(r)[j]) - most[r]; }, powers);
-  for (int64_t r = 0; r < rows; ++r)
-    out[r] = {double(most[r]), std::log(rowSum(powers + r * width, width))};
+  auto make = [=](int64_t, int64_t) {
+    if (width >= kLongRow) {
+      out[0] = logSumExp<T>(x[0], width);
+      return;
+    }
+    C most[kTogether], powers[kTogether];
+    for (int64_t r = 0; r < rows; ++r)
+      most[r] = rowMost<T>(x[r], width);
+    expOfRows(
+        rows, width, [&](int64_t r, int64_t j) { return C(x[r][j]) - most[r]; },
+        powers);
+    for (int64_t r = 0; r < rows; ++r)
+      out[r] = {double(most[r]), std::log(rowSum(powers + r * width, width))};
+  };
+  runWithBestISA(make, 0, rows);
 }
 
 /// Rows whose label is not `ignored`.
@@ -190,12 +194,13 @@ void crossEntropy(SoftmaxCrossEntropyArgs call) {
   };
   auto losses = [&](int64_t count, auto at, double *to) {
     LogSumExp lse[kTogether];
+    const T *x[kTogether];
     const int64_t together = rowsTogether(width);
     for (int64_t first = 0; first < count; first += together) {
       const int64_t some = std::min(together, count - first);
-      logSumExps<T>(
-          some, width,
-          [&](int64_t k) { return logits + at(first + k) * width; }, lse);
+      for (int64_t k = 0; k < some; ++k)
+        x[k] = logits + at(first + k) * width;
+      logSumExps(x, some, width, lse);
       for (int64_t k = 0; k < some; ++k)
         to[first + k] = lossOf(at(first + k), lse[k]);
     }
@@ -232,7 +237,8 @@ template <typename T> void crossEntropyGrad(SoftmaxCrossEntropyGradArgs call) {
   auto gradOfLong = [&](int64_t r) {
     const T *x = logits + r * width;
     T *d = dlogits + r * width;
-    LogSumExp lse = logSumExp(x, width);
+    LogSumExp lse;
+    logSumExps(&x, 1, width, &lse);
     const C most = C(lse.most), logSum = C(lse.logSum);
     auto probability = [=](int64_t j) {
       return scalar::exp(C(x[j]) - most - logSum);
@@ -246,10 +252,11 @@ template <typename T> void crossEntropyGrad(SoftmaxCrossEntropyGradArgs call) {
   auto gradsOfShort = [&](int64_t first, int64_t some) {
     LogSumExp lse[kTogether];
     C probabilities[kTogether];
-    const T *x = logits + first * width;
+    const T *x = logits + first * width, *rowsOfX[kTogether];
     T *d = dlogits + first * width;
-    logSumExps<T>(
-        some, width, [=](int64_t k) { return x + k * width; }, lse);
+    for (int64_t k = 0; k < some; ++k)
+      rowsOfX[k] = x + k * width;
+    logSumExps(rowsOfX, some, width, lse);
     expOfRows(
         some, width,
         [&](int64_t k, int64_t j) {

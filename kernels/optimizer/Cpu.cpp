@@ -50,31 +50,43 @@ void withGradType(const TensorView &grad, Body body) {
 /// A root, a division, four loads and three stores.
 constexpr int64_t kAdamWeight = 4;
 
+/// What all calls of Adam have; their loops are compiled once a type.
+struct AdamTensors {
+  const TensorView &p, &g, &m, &v, &bc, &pOut, &mOut, &vOut;
+  int numThreads;
+
+  template <typename Args>
+  explicit AdamTensors(const Args &call)
+      : p(call.p()), g(call.g()), m(call.m()), v(call.v()), bc(call.bc()),
+        pOut(call.p_out()), mOut(call.m_out()), vOut(call.v_out()),
+        numThreads(call->numThreads) {}
+};
+
 /// adam_step, or with kL2 adam_l2_step.
-template <typename T, typename Grad, bool kL2, typename Args, typename Attrs>
-void adamStepOf(Args call, const Attrs &attrs, T lr) {
-  Gate<T> gate(call);
+template <typename T, typename Grad, bool kL2>
+void adamStepOf(const AdamTensors &call, const Gate<T> &gate,
+                const AdamStepAttrs &attrs, T lr) {
   if (gate.skip) {
-    keepOld(call.p_out(), call.p());
-    keepOld(call.m_out(), call.m());
-    keepOld(call.v_out(), call.v());
+    keepOld(call.pOut, call.p);
+    keepOld(call.mOut, call.m);
+    keepOld(call.vOut, call.v);
     return;
   }
-  const T *p = call.p().template dense<T>(), *m = call.m().template dense<T>(),
-          *v = call.v().template dense<T>();
-  const T *bc = call.bc().template dense<T>();
-  const Grad *g = call.g().template dense<Grad>();
-  T *pOut = call.p_out().template dense<T>(), *mOut = call.m_out().template dense<T>();
-  T *vOut = call.v_out().template dense<T>();
-  T bc1 = bc[0], bc2 = bc[1];
+  const T *p = call.p.dense<T>(), *m = call.m.dense<T>(),
+          *v = call.v.dense<T>();
+  const T *bc = call.bc.dense<T>();
+  const Grad *g = call.g.dense<Grad>();
+  T *pOut = call.pOut.dense<T>(), *mOut = call.mOut.dense<T>();
+  T *vOut = call.vOut.dense<T>();
+  T bc1 = bc[0], bc2 = bc[1], invScale = gate.invScale;
   T beta1 = T(attrs.beta1), beta2 = T(attrs.beta2), eps = T(attrs.eps);
   T rest1 = T(1 - attrs.beta1), rest2 = T(1 - attrs.beta2);
   T keep = kL2 ? T(1) : T(1 - double(lr) * attrs.weight_decay);
   T decay = T(attrs.weight_decay);
   parallelElements(
-      call.p().elements(), call->numThreads,
+      call.p.desc.elements(), call.numThreads,
       [=](int64_t i) {
-        T grad = T(g[i]) * gate.invScale;
+        T grad = T(g[i]) * invScale;
         if constexpr (kL2)
           grad = grad + decay * p[i];
         T newM = beta1 * m[i] + rest1 * grad;
@@ -88,17 +100,20 @@ void adamStepOf(Args call, const Attrs &attrs, T lr) {
       kAdamWeight);
 }
 
-template <typename T, bool kL2, typename Args, typename Attrs>
-void adamOf(Args call, const Attrs &attrs, T lr) {
+template <typename T, bool kL2, typename Args>
+void adamOf(const Args &call, const AdamStepAttrs &attrs, T lr) {
   withGradType<T>(call.g(), [&](auto grad) {
-    adamStepOf<T, decltype(grad), kL2>(call, attrs, lr);
+    adamStepOf<T, decltype(grad), kL2>(AdamTensors(call), Gate<T>(call), attrs,
+                                       lr);
   });
 }
 template <typename T> void adamStep(AdamStepArgs call) {
   adamOf<T, false>(call, call.attrs(), *call.lr().dense<T>());
 }
 template <typename T> void adamL2Step(AdamL2StepArgs call) {
-  adamOf<T, true>(call, call.attrs(), *call.lr().dense<T>());
+  AdamL2StepAttrs own = call.attrs();
+  AdamStepAttrs attrs{own.beta1, own.beta2, own.eps, own.weight_decay};
+  adamOf<T, true>(call, attrs, *call.lr().dense<T>());
 }
 template <typename T> void adamGroupStep(AdamGroupStepArgs call) {
   const float *n = call.group().dense<float>();
@@ -108,46 +123,65 @@ template <typename T> void adamGroupStep(AdamGroupStepArgs call) {
   adamOf<T, false>(call, attrs, T(n[0]));
 }
 
+struct SgdTensors {
+  const TensorView &p, &g, &pOut;
+  const TensorView *m, *mOut; ///< null without a moment
+  int numThreads;
+
+  template <typename Args>
+  explicit SgdTensors(const Args &call)
+      : p(call.p()), g(call.g()), pOut(call.p_out()), m(call.m()),
+        mOut(call.m_out()), numThreads(call->numThreads) {}
+};
+
 /// `lr` in the type that T computes in.
-template <typename T, typename Grad, typename Args>
-void sgdStepOf(Args call, const SgdStepAttrs &attrs, Compute<T> lr) {
+template <typename T, typename Grad>
+void sgdStepOf(const SgdTensors &call, const Gate<T> &gate,
+               const SgdStepAttrs &attrs, Compute<T> lr) {
   using C = Compute<T>;
-  Gate<T> gate(call);
   if (gate.skip) {
-    keepOld(call.p_out(), call.p());
-    if (call.m())
-      keepOld(*call.m_out(), *call.m());
+    keepOld(call.pOut, call.p);
+    if (call.m)
+      keepOld(*call.mOut, *call.m);
     return;
   }
-  const T *p = call.p().template dense<T>();
-  const Grad *g = call.g().template dense<Grad>();
-  const T *m = call.m() ? call.m()->template dense<T>() : nullptr;
-  T *pOut = call.p_out().template dense<T>(),
-    *mOut = m ? call.m_out()->template dense<T>() : nullptr;
-  C decay = C(attrs.weight_decay), momentum = C(attrs.momentum);
+  const T *p = call.p.dense<T>();
+  const Grad *g = call.g.dense<Grad>();
+  T *pOut = call.pOut.dense<T>();
+  C decay = C(attrs.weight_decay), momentum = C(attrs.momentum),
+    invScale = C(gate.invScale);
+  auto directionOf = [=](int64_t i) {
+    return C(g[i]) * invScale + decay * C(p[i]);
+  };
+  if (!call.m)
+    return parallelElements(
+        call.p.desc.elements(), call.numThreads,
+        [=](int64_t i) { pOut[i] = C(p[i]) - lr * directionOf(i); });
+  const T *m = call.m->dense<T>();
+  T *mOut = call.mOut->dense<T>();
   bool nesterov = attrs.nesterov != 0;
-  parallelElements(call.p().elements(), call->numThreads, [=](int64_t i) {
-    C direction = C(g[i]) * C(gate.invScale) + decay * C(p[i]);
-    if (m) {
-      C moment = momentum * C(m[i]) + direction;
-      mOut[i] = moment;
-      direction = nesterov ? direction + momentum * moment : moment;
-    }
-    pOut[i] = C(p[i]) - lr * direction;
+  parallelElements(call.p.desc.elements(), call.numThreads, [=](int64_t i) {
+    C direction = directionOf(i);
+    C moment = momentum * C(m[i]) + direction;
+    mOut[i] = moment;
+    pOut[i] =
+        C(p[i]) - lr * (nesterov ? direction + momentum * moment : moment);
   });
 }
 
-template <typename T> void sgdStep(SgdStepArgs call) {
+template <typename T, typename Args>
+void sgdOf(const Args &call, const SgdStepAttrs &attrs, Compute<T> lr) {
   withGradType<T>(call.g(), [&](auto grad) {
-    sgdStepOf<T, decltype(grad)>(call, call.attrs(), *call.lr().dense<T>());
+    sgdStepOf<T, decltype(grad)>(SgdTensors(call), Gate<T>(call), attrs, lr);
   });
+}
+template <typename T> void sgdStep(SgdStepArgs call) {
+  sgdOf<T>(call, call.attrs(), *call.lr().dense<T>());
 }
 template <typename T> void sgdGroupStep(SgdGroupStepArgs call) {
   const float *n = call.group().dense<float>();
   SgdStepAttrs attrs{n[2], n[1], call.attrs().nesterov};
-  withGradType<T>(call.g(), [&](auto grad) {
-    sgdStepOf<T, decltype(grad)>(call, attrs, T(n[0]));
-  });
+  sgdOf<T>(call, attrs, T(n[0]));
 }
 
 template <typename T, typename Grad> void lionStepOf(LionStepArgs call) {

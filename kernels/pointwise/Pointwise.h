@@ -35,138 +35,99 @@ using ScalarOf = std::conditional_t<F::kIsBool[N], bool, Compute<T>>;
 template <typename F> using PointwiseArgs = typename F::template View<LaunchArgs>;
 template <typename F>
 inline constexpr size_t kNumOperands = PointwiseArgs<F>::kNumInputs;
+inline constexpr size_t kMostPointwiseOperands = 4;
 
-/// y[i] = F(x0[i], x1[i], ...) for `count` elements that lie together. A function
-/// of its own, so that it is compiled once for all kernels of F.
+/// y[i] = F(x[0][i], x[1][i], ...) for `count` elements that lie together;
+/// `attrs` are F's Attrs. All that is compiled for each F and T: what calls it
+/// is compiled once (CpuRun.cpp).
+using PointwiseLoop = void (*)(const void *attrs, const void *const *x, void *y,
+                               int64_t count);
+
+/// A call of a pointwise primitive.
+struct PointwiseCall {
+  PointwiseLoop loop;
+  const void *attrs;
+  Span<const TensorView *const> operands;
+  const TensorView &result;
+  int numThreads;
+};
+/// Runs it on tensors whose elements lie together.
+void runDense(const PointwiseCall &call);
+/// Runs it on tensors that lie anywhere.
+void runStrided(const PointwiseCall &call);
+/// The loop of a primitive on 16-bit T, from that on f32: operands are widened
+/// in pieces, and the result is rounded once. i1 stays as it is.
+template <typename T>
+void runInF32(PointwiseLoop loop, Span<const bool> isBool, bool givesBool,
+              const void *attrs, const void *const *x, void *y, int64_t count);
+
 template <typename F, typename T, size_t... N>
-[[gnu::noinline]] void
-compute(const typename F::Attrs &attrs,
-        const std::tuple<const ElementOf<F, T, N> *...> &x, ResultOf<F, T> *y,
-        int64_t count) {
-  auto loop = [=](int64_t begin, int64_t end) {
-    // Copies: a byte or a double that is stored might be a part of the closure,
-    // and a compiler that thinks so makes no vector code.
-    const auto own = attrs;
-    const auto from = x;
-    auto *const to = y;
-    AICF_INDEPENDENT_LOOP
-    for (int64_t i = begin; i < end; ++i)
-      to[i] = ResultOf<F, T>(F::template apply<Compute<T>>(
-          own, ScalarOf<F, T, N>(std::get<N>(from)[i])...));
-  };
-  runWithBestISA(loop, 0, count);
-}
-
-/// The kernel of F on tensors whose elements lie together.
-template <typename F, typename T> struct PointwiseKernel {
-  void operator()(PointwiseArgs<F> call) const {
-    run(call, std::make_index_sequence<kNumOperands<F>>());
-  }
-
-private:
-  template <size_t... N>
-  static void run(PointwiseArgs<F> call, std::index_sequence<N...>) {
-    auto inputs = call.inputs();
-    std::tuple<const ElementOf<F, T, N> *...> x{
-        inputs[N]->template dense<ElementOf<F, T, N>>()...};
-    auto *y = call.output().template dense<ResultOf<F, T>>();
-    const auto attrs = call.attrs();
-    const int64_t elements = call.output().elements();
-    auto make = [&](int64_t at, int64_t count, ResultOf<F, T> *to) {
-      compute<F, T, N...>(attrs, {std::get<N>(x) + at...}, to, count);
+void runLoop(const void *attrs, const void *const *x, void *y, int64_t count) {
+  if constexpr (!std::is_same_v<Compute<T>, T>) {
+    runInF32<T>(&runLoop<F, Compute<T>, N...>,
+                Span<const bool>(F::kIsBool, sizeof...(N)), F::kGivesBool,
+                attrs, x, y, count);
+  } else {
+    const std::tuple<const ElementOf<F, T, N> *...> operands{
+        static_cast<const ElementOf<F, T, N> *>(x[N])...};
+    const auto given = *static_cast<const typename F::Attrs *>(attrs);
+    auto *const result = static_cast<ResultOf<F, T> *>(y);
+    auto loop = [=](int64_t begin, int64_t end) {
+      // Copies: a byte or a double that is stored might be a part of the
+      // closure, and a compiler that thinks so makes no vector code.
+      const auto own = given;
+      const auto from = operands;
+      auto *const to = result;
+      AICF_INDEPENDENT_LOOP
+      for (int64_t i = begin; i < end; ++i)
+        to[i] = ResultOf<F, T>(F::template apply<T>(
+            own, ScalarOf<F, T, N>(std::get<N>(from)[i])...));
     };
-    const bool isStreamed = goesPastCaches(call.output(), *inputs[N]...);
-    parallelFor(elements, 16384, call->numThreads, elements,
-                [&](int64_t begin, int64_t end) {
-                  if (isStreamed)
-                    makeStreamed(y, begin, end, make);
-                  else
-                    make(begin, end - begin, y + begin);
-                });
+    runWithBestISA(loop, 0, count);
+  }
+}
+template <typename F, typename T, size_t... N>
+constexpr PointwiseLoop loopOf(std::index_sequence<N...>) {
+  static_assert(sizeof...(N) <= kMostPointwiseOperands);
+  return &runLoop<F, T, N...>;
+}
+template <typename F, typename T>
+inline constexpr PointwiseLoop kLoopOf =
+    loopOf<F, T>(std::make_index_sequence<kNumOperands<F>>());
+
+/// The kernel of F on elements of type T, which `run` runs.
+template <typename F, typename T, void (*run)(const PointwiseCall &)>
+struct PointwiseKernel {
+  void operator()(PointwiseArgs<F> call) const {
+    const auto inputs = call.inputs();
+    const typename F::Attrs attrs = call.attrs();
+    run({kLoopOf<F, T>,
+         &attrs,
+         {inputs.data(), inputs.size()},
+         call.output(),
+         call->numThreads});
   }
 };
 template <typename F, typename T>
-inline constexpr PointwiseKernel<F, T> pointwise{};
-
-template <typename F, typename T, size_t... N>
-void computeElements(Span<const uint8_t> attrs, const void *const *x, void *y,
-                     int64_t count) {
-  using Attrs = typename F::Attrs;
-  Attrs own{};
-  if constexpr (!std::is_same_v<Attrs, NoAttrs>)
-    own = decodeAttrs<Attrs>(attrs);
-  compute<F, T, N...>(own, {static_cast<const ElementOf<F, T, N> *>(x[N])...},
-                      static_cast<ResultOf<F, T> *>(y), count);
-}
-template <typename F, typename T, size_t... N>
-constexpr ElementsFunction elementsFunction(std::index_sequence<N...>) {
-  return &computeElements<F, T, N...>;
-}
-/// What the kernel does to some elements; null for any other kernel.
+inline constexpr PointwiseKernel<F, T, runDense> pointwise{};
 template <typename F, typename T>
-constexpr ElementsFunction elementsOf(const PointwiseKernel<F, T> &) {
-  return elementsFunction<F, T>(std::make_index_sequence<kNumOperands<F>>());
+inline constexpr PointwiseKernel<F, T, runStrided> pointwiseStrided{};
+
+/// What the kernel does to some elements; null for one that is not pointwise,
+/// or whose tensors lie anywhere.
+template <typename F, typename T>
+constexpr ElementsFunction elementsOf(const PointwiseKernel<F, T, runDense> &) {
+  return [](Span<const uint8_t> attrs, const void *const *x, void *y,
+            int64_t count) {
+    typename F::Attrs own{};
+    if constexpr (!std::is_same_v<typename F::Attrs, NoAttrs>)
+      own = decodeAttrs<typename F::Attrs>(attrs);
+    kLoopOf<F, T>(&own, x, y, count);
+  };
 }
 template <typename Other> constexpr ElementsFunction elementsOf(const Other &) {
   return nullptr;
 }
-
-/// Elements that lie apart are brought together, so many at once.
-inline constexpr int64_t kPiece = 256;
-template <typename E> struct Piece {
-  Piece() {} // no zeros
-  E *at() { return reinterpret_cast<E *>(bytes); }
-  alignas(64) char bytes[kPiece * sizeof(E)];
-};
-template <typename E>
-const E *together(const E *from, int64_t step, int64_t count, Piece<E> &piece) {
-  if (step == 1)
-    return from;
-  for (int64_t i = 0; i < count; ++i)
-    piece.at()[i] = from[i * step];
-  return piece.at();
-}
-
-/// The same of operands and a result that lie anywhere: a row of the shared walk
-/// at a time.
-template <typename F, typename T, size_t... N>
-void runStrided(PointwiseArgs<F> call, std::index_sequence<N...>) {
-  constexpr size_t kResult = sizeof...(N);
-  auto inputs = call.inputs();
-  std::tuple<const ElementOf<F, T, N> *...> x{
-      inputs[N]->template strided<ElementOf<F, T, N>>()...};
-  auto *y = call.output().template strided<ResultOf<F, T>>();
-  const auto attrs = call.attrs();
-  const Walks<kResult + 1> walks({&inputs[N]->desc..., &call.output().desc});
-  const int64_t yStep = walks.step(kResult);
-  const bool areTogether = ((walks.step(N) == 1) && ... && (yStep == 1));
-  parallelRows(
-      walks, call.output().elements(), call->numThreads,
-      [&](const int64_t(&at)[kResult + 1], int64_t width) {
-        std::tuple<Piece<ElementOf<F, T, N>>...> pieces;
-        Piece<ResultOf<F, T>> results;
-        const int64_t most = areTogether ? width : kPiece;
-        for (int64_t i = 0, count; i < width; i += count) {
-          count = std::min(most, width - i);
-          ResultOf<F, T> *to = y + at[kResult] + i * yStep;
-          compute<F, T, N...>(
-              attrs,
-              {together(std::get<N>(x) + at[N] + i * walks.step(N),
-                        walks.step(N), count, std::get<N>(pieces))...},
-              yStep == 1 ? to : results.at(), count);
-          for (int64_t j = 0; j < count && yStep != 1; ++j)
-            to[j * yStep] = results.at()[j];
-        }
-      });
-}
-/// An object, as PointwiseKernel is, so that elementsOf() takes it.
-template <typename F, typename T> struct StridedPointwiseKernel {
-  void operator()(PointwiseArgs<F> call) const {
-    runStrided<F, T>(call, std::make_index_sequence<kNumOperands<F>>());
-  }
-};
-template <typename F, typename T>
-inline constexpr StridedPointwiseKernel<F, T> pointwiseStrided{};
 
 } // namespace aicf::cpu
 

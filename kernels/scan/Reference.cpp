@@ -15,13 +15,14 @@ void compute(const CumsumView<Call> &c) {
   size_t inner = 1, n = size_t(x.dims[axis]);
   for (size_t d = size_t(axis) + 1; d < x.rank; ++d)
     inner *= size_t(x.dims[d]);
-  for (size_t i = 0; i < c.x().size(); ++i) {
-    size_t along = i / inner % n, first = i - along * inner;
-    double sum = 0;
-    for (size_t k = 0; k < n; ++k)
-      if (reversed ? k >= along : k <= along)
-        sum += c.x()[first + k * inner];
-    c.y()[i] = sum;
+  std::vector<double> sums(inner);
+  for (size_t first = 0; first < c.x().size(); first += n * inner) {
+    sums.assign(inner, 0);
+    for (size_t k = 0; k < n; ++k) {
+      size_t row = first + (reversed ? n - 1 - k : k) * inner;
+      for (size_t i = 0; i < inner; ++i)
+        c.y()[row + i] = sums[i] += c.x()[row + i];
+    }
   }
 }
 

@@ -1,0 +1,167 @@
+//===- CpuRun.cpp - runs the loops of pointwise primitives ----------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Threads, strides, stores past the caches and 16-bit types, once for all
+// primitives.
+//===----------------------------------------------------------------------===//
+
+#include "kernels/pointwise/Pointwise.h"
+#include "lib/Base/ElementSize.h"
+
+namespace aicf::cpu {
+namespace {
+
+/// Elements that lie apart, or are of 16 bits, are brought together, so many at
+/// once.
+constexpr int64_t kPiece = 256;
+struct alignas(64) Piece {
+  Piece() {} // no zeros
+  char bytes[kPiece * sizeof(double)];
+};
+
+template <typename From, typename To>
+void convertEach(const From *from, To *to, int64_t count) {
+  auto loop = [=](int64_t begin, int64_t end) {
+    AICF_INDEPENDENT_LOOP
+    for (int64_t i = begin; i < end; ++i)
+      to[i] = To(float(from[i]));
+  };
+  runWithBestISA(loop, 0, count);
+}
+
+void *elementAt(void *first, int64_t index, DType dtype) {
+  return static_cast<char *>(first) + index * int64_t(sizeOf(dtype));
+}
+
+/// Where elements `step` apart lie together: in `piece` unless they do already.
+const void *gather(const void *from, int64_t step, int64_t count, DType dtype,
+                   Piece &piece) {
+  if (step == 1)
+    return from;
+  byElementSize(dtype, [&](auto element) {
+    using E = decltype(element);
+    for (int64_t i = 0; i < count; ++i)
+      reinterpret_cast<E *>(piece.bytes)[i] =
+          static_cast<const E *>(from)[i * step];
+  });
+  return piece.bytes;
+}
+void scatter(const Piece &piece, void *to, int64_t step, int64_t count,
+             DType dtype) {
+  byElementSize(dtype, [&](auto element) {
+    using E = decltype(element);
+    for (int64_t i = 0; i < count; ++i)
+      static_cast<E *>(to)[i * step] =
+          reinterpret_cast<const E *>(piece.bytes)[i];
+  });
+}
+
+/// A row of the shared walk at a time.
+template <size_t kOperands> void runStridedOf(const PointwiseCall &call) {
+  const TensorView &y = call.result;
+  const TensorDesc *descs[kOperands + 1];
+  for (size_t n = 0; n < kOperands; ++n)
+    descs[n] = &call.operands[n]->desc;
+  descs[kOperands] = &y.desc;
+  const Walks<kOperands + 1> walks(descs);
+  const int64_t yStep = walks.step(kOperands);
+  bool areTogether = yStep == 1;
+  for (size_t n = 0; n < kOperands; ++n)
+    areTogether &= walks.step(n) == 1;
+  auto makeRow = [&](const int64_t (&at)[kOperands + 1], int64_t width) {
+    Piece pieces[kOperands], results;
+    const void *x[kOperands];
+    const int64_t most = areTogether ? width : kPiece;
+    for (int64_t i = 0, count; i < width; i += count) {
+      count = std::min(most, width - i);
+      for (size_t n = 0; n < kOperands; ++n) {
+        const TensorView &from = *call.operands[n];
+        x[n] = gather(
+            elementAt(from.start(), at[n] + i * walks.step(n), from.desc.dtype),
+            walks.step(n), count, from.desc.dtype, pieces[n]);
+      }
+      void *to = elementAt(y.start(), at[kOperands] + i * yStep, y.desc.dtype);
+      call.loop(call.attrs, x, yStep == 1 ? to : results.bytes, count);
+      if (yStep != 1)
+        scatter(results, to, yStep, count, y.desc.dtype);
+    }
+  };
+  parallelRows(walks, y.elements(), call.numThreads, makeRow);
+}
+
+} // namespace
+
+void runDense(const PointwiseCall &call) {
+  const TensorView &y = call.result;
+  const int64_t elements = y.elements(), size = int64_t(sizeOf(y.desc.dtype));
+  auto make = [&](int64_t at, int64_t count, void *to) {
+    const void *x[kMostPointwiseOperands];
+    for (size_t n = 0; n < call.operands.size(); ++n)
+      x[n] = elementAt(call.operands[n]->start(), at,
+                       call.operands[n]->desc.dtype);
+    call.loop(call.attrs, x, to, count);
+  };
+  const bool isStreamed =
+      goesPastCaches(y) &&
+      std::none_of(call.operands.begin(), call.operands.end(),
+                   [&](const TensorView *x) { return shareBytes(*x, y); });
+  parallelFor(elements, 16384, call.numThreads, elements,
+              [&](int64_t begin, int64_t end) {
+                if (!isStreamed)
+                  return make(begin, end - begin,
+                              elementAt(y.start(), begin, y.desc.dtype));
+                makeStreamed(static_cast<char *>(y.start()), begin * size,
+                             end * size,
+                             [&](int64_t at, int64_t bytes, char *to) {
+                               make(at / size, bytes / size, to);
+                             });
+              });
+}
+
+void runStrided(const PointwiseCall &call) {
+  static_assert(kMostPointwiseOperands == 4);
+  switch (call.operands.size()) {
+  case 1:
+    return runStridedOf<1>(call);
+  case 2:
+    return runStridedOf<2>(call);
+  case 3:
+    return runStridedOf<3>(call);
+  default:
+    return runStridedOf<4>(call);
+  }
+}
+
+template <typename T>
+void runInF32(PointwiseLoop loop, Span<const bool> isBool, bool givesBool,
+              const void *attrs, const void *const *x, void *y, int64_t count) {
+  Piece pieces[kMostPointwiseOperands], results;
+  const void *from[kMostPointwiseOperands];
+  for (int64_t i = 0, some; i < count; i += some) {
+    some = std::min(kPiece, count - i);
+    for (size_t n = 0; n < isBool.size(); ++n) {
+      from[n] = isBool[n] ? static_cast<const i1 *>(x[n]) + i
+                          : static_cast<const void *>(pieces[n].bytes);
+      if (!isBool[n])
+        convertEach(static_cast<const T *>(x[n]) + i,
+                    reinterpret_cast<float *>(pieces[n].bytes), some);
+    }
+    if (givesBool) {
+      loop(attrs, from, static_cast<i1 *>(y) + i, some);
+      continue;
+    }
+    loop(attrs, from, results.bytes, some);
+    convertEach(reinterpret_cast<const float *>(results.bytes),
+                static_cast<T *>(y) + i, some);
+  }
+}
+template void runInF32<f16>(PointwiseLoop, Span<const bool>, bool, const void *,
+                            const void *const *, void *, int64_t);
+template void runInF32<bf16>(PointwiseLoop, Span<const bool>, bool,
+                             const void *, const void *const *, void *,
+                             int64_t);
+
+} // namespace aicf::cpu

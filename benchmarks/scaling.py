@@ -116,7 +116,65 @@ def views(n):
         argument("p%d" % i, "p%d" % i, "param") for i in range(layers)], body, layers)
 
 
-PROGRAMS = [history, uses, trained_uses, params, entries, views]
+def concat(n):
+    """A concat of computed parts, each of which something else reads as well."""
+    body = ["  %%g%d = aicf.gelu %%x : %s\n" % (i, T) for i in range(n)]
+    body += ["  %%h%d = aicf.relu %%g%d : %s\n" % (i, i, T) for i in range(n)]
+    whole = "tensor<%dx4xf32>" % (4 * n)
+    body.append("  %%c = aicf.concat %s {axis = 0} : %s\n" % (
+        ", ".join("%%h%d" % i for i in range(n)), ", ".join([T] * n)))
+    return function([argument("x", "x")], ['%s {aicf.name = "y"}' % whole], body, ["%c"],
+                    [whole])
+
+
+def slices(n):
+    """Slices of one product, which are read where they lie."""
+    whole = "tensor<%dx4xf32>" % (4 * n)
+    body = ["  %%w = aicf.gelu %%x : %s\n  %%b0 = aicf.gelu %%z : %s\n" % (whole, T)]
+    for i in range(n):
+        body.append("  %%s%d = aicf.slice %%w from [%d, 0] to [%d, 4] : %s\n" % (
+            i, 4 * i, 4 * i + 4, whole))
+        body.append("  %%b%d = aicf.matmul %%b%d, %%s%d : %s, %s\n" % (i + 1, i, i, T, T))
+    return function([argument("x", "x").replace(T, whole), argument("z", "z")],
+                    ['%s {aicf.name = "y"}' % T], body, ["%%b%d" % n], [T])
+
+
+def losses(n):
+    """Losses of one prediction, added up, trained."""
+    body = ["  %%g = aicf.matmul %%x, %%p : %s, %s\n" % (T, T),
+            "  %%l0 = aicf.mean %%g : %s\n" % T]
+    for i in range(n):
+        body.append("  %%e%d = aicf.mse_loss %%g, %%t%d : %s, %s\n" % (i, i, T, T))
+        body.append("  %%l%d = aicf.add %%l%d, %%e%d : tensor<f32>, tensor<f32>\n" % (
+            i + 1, i, i))
+    return function([argument("x", "x"), argument("p", "p", "param")] + [
+                        argument("t%d" % i, "t%d" % i) for i in range(n)],
+                    ['tensor<f32> {aicf.name = "loss", aicf.minimize}'], body,
+                    ["%%l%d" % n], ["tensor<f32>"],
+                    marks=' attributes {aicf.optimizer = #aicf.sgd<lr = "lr">}')
+
+
+def streams(n):
+    """Layers whose updates run beside forward and backward."""
+    layers = max(1, n // 4)
+    body = ["  %%a0 = aicf.gelu %%x : %s\n" % T]
+    for i in range(layers):
+        body.append("  %%m%d = aicf.matmul %%a%d, %%p%d : %s, %s\n" % (i, i, i, T, T))
+        body.append("  %%r%d = aicf.relu %%m%d : %s\n" % (i, i, T))
+        body.append("  %%a%d = aicf.add %%a%d, %%r%d : %s, %s\n" % (i + 1, i, i, T, T))
+    return trained([argument("x", "x")] + [
+        argument("p%d" % i, "p%d" % i, "param") for i in range(layers)], body, layers)
+
+
+def halves(n):
+    """The same in 16 bits, with the gradients and the update in an entry each."""
+    return streams(n)
+
+
+PROGRAMS = [history, uses, trained_uses, params, entries, views, concat, slices, losses,
+            streams, halves]
+#: Flags of aicf-compile, by program.
+FLAGS = {streams: ["--streams=3"], halves: ["--mixed-precision=bf16", "--split-step"]}
 
 
 def seconds_of(command):
@@ -133,7 +191,8 @@ def measure(build, folder, make, n, repeats):
     source = pathlib.Path(folder) / "program.mlir"
     source.write_text(make(n))
     runs = [seconds_of([str(build / "bin/aicf-compile"), str(source), "-o",
-                        str(source) + ".plan"]) for _ in range(repeats)]
+                        str(source) + ".plan", *FLAGS.get(make, [])])
+            for _ in range(repeats)]
     return statistics.median(r[0] for r in runs), max(r[1] for r in runs)
 
 

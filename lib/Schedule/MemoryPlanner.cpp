@@ -278,6 +278,16 @@ struct ExactSearch {
   /// single-stream input of kExactLimit buffers comes near it.
   uint64_t budget = 20'000'000;
 
+  /// The buffers before each one that are like it.
+  std::vector<std::vector<uint32_t>> twins;
+
+  ExactSearch(const Problem &p, Best &best)
+      : p(p), best(best), offsets(p.size(), kUnplaced), twins(p.size()) {
+    for (uint32_t i = 0; i < p.size(); ++i)
+      for (uint32_t j = 0; j < i; ++j)
+        if (isAlike(i, j))
+          twins[i].push_back(j);
+  }
   bool isAlike(uint32_t a, uint32_t b) const {
     auto without = [&](uint32_t of, uint32_t other) {
       std::vector<uint32_t> list = p.conflicts[of];
@@ -288,10 +298,8 @@ struct ExactSearch {
   }
   /// An unplaced twin of `i` with a lower number goes first.
   bool hasEarlierTwin(uint32_t i) const {
-    for (uint32_t j = 0; j < i; ++j)
-      if (offsets[j] == kUnplaced && isAlike(i, j))
-        return true;
-    return false;
+    return std::any_of(twins[i].begin(), twins[i].end(),
+                       [&](uint32_t j) { return offsets[j] == kUnplaced; });
   }
 
   void run(size_t numPlaced, uint64_t floor, uint64_t top) {
@@ -395,7 +403,7 @@ MemoryPlan planMemory(const std::vector<PlannedBuffer> &buffers,
   Best best;
   tryHeuristics(p, best);
   if (best.bytes > p.lowerBound && p.size() <= kExactLimit)
-    ExactSearch{p, best, Offsets(p.size(), kUnplaced)}.run(0, 0, 0);
+    ExactSearch(p, best).run(0, 0, 0);
   else if (best.bytes > p.lowerBound && p.size() <= kSearchLimit)
     search(p, best);
   plan.bytes = best.bytes;

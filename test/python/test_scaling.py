@@ -23,7 +23,8 @@ def peak_of(folder, make, n):
     source = folder / "program.mlir"
     source.write_text(make(n))
     process = subprocess.Popen([str(BIN / "aicf-compile"), str(source), "-o",
-                                str(folder / "program.plan")])
+                                str(folder / "program.plan"),
+                                *scaling.FLAGS.get(make, [])])
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = status
     assert status == 0

@@ -276,6 +276,9 @@ static LogicalResult checkEntry(EntryOp entry) {
 
 LogicalResult PlanOp::verifyRegions() {
   llvm::StringSet<> names; // of entries: they are not symbols
+  llvm::StringSet<> globals;
+  for (auto global : getBody().front().getOps<GlobalOp>())
+    globals.insert(global.getSymName());
   for (Operation &op : getBody().front()) {
     if (!isa<GlobalOp, EntryOp>(op))
       return op.emitOpError() << "is not legal in aicf_rt.plan";
@@ -287,7 +290,7 @@ LogicalResult PlanOp::verifyRegions() {
       return failure();
     auto global = dyn_cast<GlobalOp>(op);
     auto source = global ? global.getDerivedFromAttr() : FlatSymbolRefAttr();
-    if (source && !mlir::SymbolTable::lookupSymbolIn(*this, source))
+    if (source && !globals.contains(source.getValue()))
       return global.emitOpError()
              << "is derived from " << source << ", which is not in the plan";
   }

@@ -33,7 +33,11 @@ public:
   Annotator(func::FuncOp func, const step::EntrySignature &signature,
             CallList &list, bool requireInplace, bool isConcurrent)
       : func(func), list(list), signature(signature),
-        requireInplace(requireInplace), isConcurrent(isConcurrent) {}
+        requireInplace(requireInplace), isConcurrent(isConcurrent) {
+    for (auto [position, result] : llvm::enumerate(signature.results))
+      if (result.target >= 0)
+        updatesOf[result.target].push_back(unsigned(position));
+  }
 
   LogicalResult run();
 
@@ -57,8 +61,10 @@ private:
   func::FuncOp func;
   CallList &list;
   const step::EntrySignature &signature;
-  bool requireInplace;
-  bool isConcurrent; ///< several streams are to come
+  bool requireInplace, isConcurrent; ///< several streams are to come
+  /// By argument, the results that update it.
+  llvm::DenseMap<int64_t, SmallVector<unsigned, 1>> updatesOf;
+  std::optional<SideCalls> sides; ///< if isConcurrent
   int64_t numCopiesLeft = 0, numInplace = 0;
 };
 } // namespace
@@ -177,12 +183,9 @@ void Annotator::dropStagingCopy(OpOperand &returned) {
   auto arg = dyn_cast<BlockArgument>(staging.getOperand(0));
   if (!arg)
     return;
-  StringRef name = signature.arguments[arg.getArgNumber()].name;
-  for (auto [result, value] :
-       llvm::zip(signature.results, returned.getOwner()->getOperands())) {
-    if (result.updates != name || isa<BlockArgument>(value))
-      continue;
-    bool isLater = true;
+  for (unsigned position : updatesOf.lookup(arg.getArgNumber())) {
+    Value value = returned.getOwner()->getOperand(position);
+    bool isLater = true; // what is an argument has no maker
     forEachMaker(value,
                  [&](CallOp maker) { isLater &= before(copy, maker); });
     if (!isLater)
@@ -211,9 +214,7 @@ bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
       joinOf(result) || joinOf(baseOf(operand)))
     return false;
   // Overwriting what a side call reads would make the main stream wait for it.
-  if (isConcurrent && !isSideCall(call) &&
-      anyRead(baseOf(operand),
-              [&](CallOp reader, unsigned) { return isSideCall(reader); }))
+  if (sides && !sides->contains(call) && sides->read(baseOf(operand)))
     return false;
   // Not over the operand's readers, which may be any number of calls; what the
   // call reads as another view comes in another order.
@@ -228,9 +229,11 @@ bool Annotator::mayTakeOver(const AccessSet &accesses, Value operand,
 void Annotator::annotateTemps() {
   // Without the copies that were erased; with them it was well-formed.
   list = CallList(func);
+  if (isConcurrent)
+    sides.emplace(list.getCalls());
   StoragePlan storages(func, signature, list);
-  llvm::DenseSet<Value> returned;
-  returned.insert_range(func.front().getTerminator()->getOperands());
+  llvm::DenseSet<Value> returned(llvm::from_range,
+                                 func.front().getTerminator()->getOperands());
   auto isUpdate = [&](OpResult result) {
     return anyReturn(result, [&](unsigned position) {
       return !signature.results[position].updates.empty();

@@ -59,14 +59,15 @@ static Dependences findDependences(const CallList &list,
 static SmallVector<uint32_t> chooseStreams(const CallList &list,
                                            uint32_t numStreams) {
   SmallVector<uint32_t> streams(list.getCalls().size(), 0);
+  const SideCalls sides(list.getCalls());
   size_t lastMain = 0;
   for (auto [i, call] : llvm::enumerate(list.getCalls()))
-    if (!isSideCall(call))
+    if (!sides.contains(call))
       lastMain = i;
   uint32_t next = 0;
   for (size_t i = 0; i + 1 < list.getCalls().size(); ++i) {
     CallOp call = list.getCalls()[i];
-    if (!isSideCall(call))
+    if (!sides.contains(call))
       continue;
     CallOp main = list.getCalls()[lastMain];
     bool readsLastMain = false;

@@ -19,21 +19,20 @@ ViewDesc aicf::rt::viewDescOf(Value value) {
   return {toTensorDesc(value.getType()), view ? view.getOffset() : 0};
 }
 
-ViewDesc aicf::rt::placeIn(CallOp call, unsigned i) {
+SmallVector<ViewDesc> aicf::rt::placesIn(CallOp call) {
   ViewDesc whole{toTensorDesc(call.getResult(0).getType())};
   if (call.isOnly(OpKind::Copy))
-    return whole;
+    return {whole};
   auto axis = size_t(
       decodeAttrs<ConcatAttrs>(call.getCode().primitives.front().attrs).axis);
   std::vector<int64_t> begin(whole.desc.rank, 0), step(whole.desc.rank, 1);
   std::vector<int64_t> end(whole.desc.dims, whole.desc.dims + whole.desc.rank);
-  auto sizeOf = [&](Value part) {
-    return toTensorDesc(part.getType()).dims[axis];
-  };
-  for (Value part : call.getArgs().take_front(i))
-    begin[axis] += sizeOf(part);
-  end[axis] = begin[axis] + sizeOf(call.getArgs()[i]);
-  return sliced(whole, begin, end, step);
+  return llvm::map_to_vector(call.getArgs(), [&](Value part) {
+    end[axis] = begin[axis] + toTensorDesc(part.getType()).dims[axis];
+    ViewDesc place = sliced(whole, begin, end, step);
+    begin[axis] = end[axis];
+    return place;
+  });
 }
 
 bool aicf::rt::isKept(Value value, BlockArgument arg, const ViewDesc &place) {
@@ -45,8 +44,8 @@ bool aicf::rt::isKept(Value value, BlockArgument arg, const ViewDesc &place) {
 static bool isOverBefore(CallOp concat, BlockArgument arg) {
   SmallVector<aicf::Region> written;
   Operation *first = concat;
-  for (auto [i, operand] : llvm::enumerate(concat.getArgs())) {
-    ViewDesc place = placeIn(concat, i);
+  for (auto [operand, place] :
+       llvm::zip_equal(concat.getArgs(), placesIn(concat))) {
     if (isKept(operand, arg, place))
       continue;
     written.emplace_back(uint64_t(place.offset) * sizeOf(place.desc.dtype),
@@ -79,8 +78,9 @@ BlockArgument aicf::rt::findUpdated(func::FuncOp func,
   if (!arg || !concat->hasOneUse() || isReturned(arg))
     return {};
   size_t numKept = 0;
-  for (auto [i, operand] : llvm::enumerate(concat.getArgs()))
-    numKept += isKept(operand, arg, placeIn(concat, i));
+  for (auto [operand, place] :
+       llvm::zip_equal(concat.getArgs(), placesIn(concat)))
+    numKept += isKept(operand, arg, place);
   bool hasOthers = numKept > 0 && numKept < concat.getArgs().size();
   return hasOthers && isOverBefore(concat, arg) ? arg : BlockArgument();
 }

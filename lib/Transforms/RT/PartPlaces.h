@@ -20,8 +20,8 @@ using namespace mlir;
 
 /// What `value` is of its base: all of it, or a view.
 ViewDesc viewDescOf(Value value);
-/// Where operand `i` of a concat or copy lies in the result.
-ViewDesc placeIn(CallOp call, unsigned i);
+/// Where each operand of a concat or copy lies in the result.
+SmallVector<ViewDesc> placesIn(CallOp call);
 /// True if `value` is a view of `arg` that lies where `place` is in it; false for a
 /// null `arg`.
 bool isKept(Value value, BlockArgument arg, const ViewDesc &place);

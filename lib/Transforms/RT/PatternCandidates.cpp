@@ -16,12 +16,13 @@ static bool isUnfused(CallOp call, OpKind kind) {
   return call.isOnly(kind) && call.getKid().empty();
 }
 
-const BindingInfo &PatternCandidates::bindingOf(size_t node) const {
-  auto *found = llvm::find_if(pattern.bindings, [&](const BindingInfo &b) {
-    return b.operand.node == node;
-  });
-  assert(found != pattern.bindings.end() && "a node that nothing binds");
-  return *found;
+/// True for a binding by which calls are found: of an operand that every call
+/// of the kind has.
+static bool isIndexed(const PatternInfo &pattern, const BindingInfo &binding) {
+  const auto &[node, slot] = binding.operand;
+  const OpInfo &info = infoOf(pattern.nodes[node].kind);
+  return node > 0 && !info.hasVariadic &&
+         info.operands[slot].presence == Presence::Plain;
 }
 
 PatternCandidates::PatternCandidates(func::FuncOp func,
@@ -30,12 +31,29 @@ PatternCandidates::PatternCandidates(func::FuncOp func,
   for (auto call : func.getOps<CallOp>())
     if (isUnfused(call, pattern.nodes[0].kind))
       anchors.push_back(call);
-  for (unsigned e = 1; !anchors.empty() && e < pattern.nodes.size(); ++e) {
-    unsigned slot = bindingOf(e).operand.slot;
+  for (auto [b, binding] : llvm::enumerate(pattern.bindings)) {
+    auto [node, slot] = binding.operand;
+    if (anchors.empty() || !isIndexed(pattern, binding))
+      continue;
     for (auto call : func.getOps<CallOp>())
-      if (isUnfused(call, pattern.nodes[e].kind))
-        readers[{call.getPrimitiveOperand(0, slot), e}].calls.push_back(call);
+      if (isUnfused(call, pattern.nodes[node].kind))
+        readers[{call.getPrimitiveOperand(0, slot), b}].calls.push_back(call);
   }
+}
+
+PatternCandidates::List *PatternCandidates::listOf(unsigned node) {
+  List *shortest = nullptr;
+  for (auto [b, binding] : llvm::enumerate(pattern.bindings)) {
+    if (binding.operand.node != node || binding.to.node >= node ||
+        !chosen[binding.to.node] || !isIndexed(pattern, binding))
+      continue;
+    auto it = readers.find({boundValue(binding), b});
+    if (it == readers.end())
+      return nullptr;
+    if (!shortest || it->second.calls.size() < shortest->calls.size())
+      shortest = &it->second;
+  }
+  return shortest;
 }
 
 /// What stands at the where that a binding refers to, among the chosen calls.
@@ -69,16 +87,13 @@ bool PatternCandidates::extend(function_ref<bool(ArrayRef<CallOp>)> take) {
     chosen.pop_back();
     return isTaken;
   };
-  auto it = readers.find({boundValue(bindingOf(node)), node});
-  if (it != readers.end()) {
-    List &list = it->second;
-    for (size_t i = list.head; i < list.calls.size(); ++i)
-      if (gone.contains(list.calls[i]))
-        list.head += i == list.head;
-      else if (isBound(cast<CallOp>(list.calls[i]), node) &&
-               tryWith(cast<CallOp>(list.calls[i])))
-        return true;
-  }
+  List *list = listOf(node);
+  for (size_t i = list ? list->head : 0; list && i < list->calls.size(); ++i)
+    if (gone.contains(list->calls[i]))
+      list->head += i == list->head;
+    else if (isBound(cast<CallOp>(list->calls[i]), node) &&
+             tryWith(cast<CallOp>(list->calls[i])))
+      return true;
   return pattern.nodes[node].isOptional && tryWith({});
 }
 
@@ -103,9 +118,9 @@ void PatternCandidates::replace(ArrayRef<CallOp> parts, ArrayRef<Value> before,
   // All are taken out first: a new value may lie where an old one lay.
   SmallVector<std::pair<std::pair<Value, unsigned>, List>> moved;
   for (auto [old, now] : llvm::zip_equal(before, after))
-    for (unsigned e = 1; e < kMaxNodes; ++e)
-      if (auto it = readers.find({old, e}); it != readers.end()) {
-        moved.push_back({{now, e}, std::move(it->second)});
+    for (unsigned b = 0; b < pattern.bindings.size(); ++b)
+      if (auto it = readers.find({old, b}); it != readers.end()) {
+        moved.push_back({{now, b}, std::move(it->second)});
         readers.erase(it);
       }
   for (auto &[key, list] : moved)

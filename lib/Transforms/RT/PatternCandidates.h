@@ -47,8 +47,8 @@ private:
     SmallVector<Operation *> calls; ///< in order; some are gone
     size_t head = 0;                ///< all before it are
   };
-  /// The first that says what a node reads, which is not the first one.
-  const BindingInfo &bindingOf(size_t node) const;
+  /// The fewest calls among which those are that read what is bound, or null.
+  List *listOf(unsigned node);
   Value boundValue(const BindingInfo &binding) const;
   /// True if `call`, as `node`, reads what the pattern says of the chosen
   /// calls.
@@ -57,6 +57,7 @@ private:
 
   const PatternInfo &pattern;
   SmallVector<Operation *> anchors;
+  /// By what an operand is and the number of the binding that says so.
   llvm::DenseMap<std::pair<Value, unsigned>, List> readers;
   llvm::DenseSet<Operation *> gone;
   SmallVector<CallOp> chosen; ///< one per node; null where it is left out

@@ -63,8 +63,8 @@ JoinOp PartPlacer::joinCopies(CallOp call, BlockArgument into) {
   OpBuilder builder(call);
   SmallVector<Value> parts;
   SmallVector<int64_t> offsets;
-  for (auto [i, operand] : llvm::enumerate(call.getArgs())) {
-    ViewDesc place = placeIn(call, i);
+  for (auto [operand, place] :
+       llvm::zip_equal(call.getArgs(), placesIn(call))) {
     if (isKept(operand, into, place))
       continue;
     SmallVector<int64_t, 1> label;

@@ -9,8 +9,6 @@
 #include "lib/Ops/Graphs.h"
 #include "lib/Transforms/RT/CallUses.h"
 
-#include "llvm/ADT/SetVector.h"
-
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
@@ -31,31 +29,36 @@ static bool isElementwise(CallOp call) {
       [](const Primitive &primitive) { return mayBeInGraph(primitive.kind); });
 }
 
-bool aicf::rt::isSideCall(CallOp call) {
-  if (isUpdate(call))
-    return true;
-  bool feedsUpdate = false;
-  // The call, and elementwise ones on the way from it to updates.
-  llvm::SmallSetVector<CallOp, 8> onTheWay;
-  onTheWay.insert(call);
-  auto feedsOther = [&](Value value) {
-    return anyRead(value, [&](CallOp reader, unsigned) {
-      if (isUpdate(reader) || phaseOf(reader) == Phase::Guard)
-        feedsUpdate = true;
-      else if (isElementwise(reader))
-        onTheWay.insert(reader);
-      else
-        return true;
-      return false;
-    });
-  };
-  for (size_t i = 0; i < onTheWay.size(); ++i)
-    for (Value result : CallOp(onTheWay[i]).getResults()) {
-      if (i > 0 && isReturned(result)) // somebody else's, too
-        return false;
-      JoinOp join = joinOf(result); // the result is a part of what is read
-      if (feedsOther(result) || (join && feedsOther(join.getResult())))
-        return false;
+/// What reads `value`, as it is or by way of elementwise calls.
+SideCalls::Readers SideCalls::readersOf(Value value) const {
+  Readers readers;
+  anyRead(value, [&](CallOp reader, unsigned) {
+    if (isUpdate(reader) || phaseOf(reader) == Phase::Guard)
+      readers.hasUpdates = true;
+    else if (!isElementwise(reader))
+      readers.hasOthers = true;
+    else
+      readers |= behind.lookup(reader);
+    return readers.hasOthers;
+  });
+  return readers;
+}
+
+SideCalls::SideCalls(ArrayRef<CallOp> calls) {
+  for (CallOp call : llvm::reverse(calls)) {
+    Readers readers;
+    bool hasReturned = false;
+    for (Value result : call.getResults()) {
+      readers |= readersOf(result);
+      if (JoinOp join = joinOf(result)) // the result is a part of what is read
+        readers |= readersOf(join.getResult());
+      hasReturned |= isReturned(result);
     }
-  return feedsUpdate;
+    if (isUpdate(call) || (readers.hasUpdates && !readers.hasOthers)) {
+      sides.insert(call);
+      bases.insert_range(llvm::map_range(call.getArgs(), baseOf));
+    }
+    readers.hasOthers |= hasReturned; // somebody else's, too
+    behind[call] = readers;
+  }
 }

@@ -16,10 +16,34 @@ using namespace mlir;
 /// them.
 bool isUpdate(CallOp call);
 
-/// A call that may run beside forward and backward: an update, or a weight or
-/// bias gradient that only updates read, as it is or by way of elementwise calls:
-/// a weight that is used several times has a sum of gradients.
-bool isSideCall(CallOp call);
+/// Calls that may run beside forward and backward: an update, or a weight or
+/// bias gradient that only updates read, as it is or by way of elementwise
+/// calls: a weight that is used several times has a sum of gradients.
+class SideCalls {
+public:
+  /// Finds them among all calls of an entry, in order, in one pass from the
+  /// end.
+  explicit SideCalls(ArrayRef<CallOp> calls);
+
+  bool contains(CallOp call) const { return sides.contains(call); }
+  /// True if one of them reads `base` or a view of it.
+  bool read(Value base) const { return bases.contains(base); }
+
+private:
+  struct Readers {
+    bool hasUpdates = false, hasOthers = false;
+
+    void operator|=(Readers more) {
+      hasUpdates |= more.hasUpdates;
+      hasOthers |= more.hasOthers;
+    }
+  };
+  Readers readersOf(Value value) const;
+
+  llvm::DenseMap<Operation *, Readers> behind;
+  llvm::DenseSet<Operation *> sides;
+  llvm::DenseSet<Value> bases; ///< of what they read
+};
 
 } // namespace aicf::rt
 

@@ -160,19 +160,17 @@ static void shrink(func::FuncOp func,
     if (isOpTriviallyDead(&op))
       op.erase();
   EntrySignature signature(func);
+  llvm::StringSet<> needed;
+  for (const auto &result : signature.results)
+    needed.insert(result.updates);
+  // A derived state keeps its source in the signature.
+  for (const auto &arg : signature.arguments)
+    needed.insert(arg.derivedFrom);
   llvm::BitVector unused(func.getNumArguments());
-  for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
-    bool isTarget = llvm::any_of(signature.results, [&](const auto &r) {
-      return r.updates == arg.name;
-    });
-    // A derived state keeps its source in the signature.
-    bool isSource = llvm::any_of(signature.arguments, [&](const auto &a) {
-      return a.derivedFrom == arg.name;
-    });
-    if (func.getArgument(i).use_empty() && !isTarget && !isSource &&
+  for (auto [i, arg] : llvm::enumerate(signature.arguments))
+    if (func.getArgument(i).use_empty() && !needed.contains(arg.name) &&
         !mustStay(arg.name))
       unused.set(i);
-  }
   (void)func.eraseArguments(unused);
 }
 

@@ -222,8 +222,9 @@ class Program:
             raise
         self.lowered = lowered
         self._set_plan(lowered.plan, self.executor)
-        for each in lowered.traced.signatures.values():
-            self._start(each, known)  # more than one may have been traced
+        if {t["name"] for t in self.plan.persistent()} - known:
+            for each in lowered.traced.signatures.values():
+                self._start(each, known)  # more than one may have been traced
         return self._entries[signature.name]
 
     # Values

@@ -106,10 +106,11 @@ void parallelFor(int64_t n, int64_t blockSize, int numThreads,
     int64_t begin = block * blockSize;
     runWithBestISA(body, begin, begin + blockSize < n ? begin + blockSize : n);
   };
-  // One thread's loop is there, too: here the body would be compiled once more.
-  runBlocks((n + blockSize - 1) / blockSize,
-            totalElements >= kParallelElements ? numThreads : 1,
-            BlockFunction::of(run));
+  const int64_t numBlocks = (n + blockSize - 1) / blockSize;
+  if (numThreads > 1 && numBlocks > 1 && totalElements >= kParallelElements)
+    runBlocks(numBlocks, numThreads, BlockFunction::of(run));
+  else
+    runInOrder(numBlocks, BlockFunction::of(run));
 }
 
 /// body(i) for the elements [0, n) of an elementwise kernel, which may work in

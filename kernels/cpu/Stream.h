@@ -72,11 +72,13 @@ inline bool shareBytes(const TensorView &a, const TensorView &b) {
 
 /// Whether a result goes past the caches: a large one that lies over no
 /// operand, whose lines a cache would hold.
-template <typename... Operands>
-bool goesPastCaches(const TensorView &result, const Operands &...operands) {
+inline bool goesPastCaches(const TensorView &result,
+                           Span<const TensorView *const> operands) {
   return result.desc.isDense() &&
          int64_t(result.desc.spanBytes()) >= kStreamedBytes &&
-         !(shareBytes(operands, result) || ...);
+         std::none_of(
+             operands.begin(), operands.end(),
+             [&](const TensorView *x) { return shareBytes(*x, result); });
 }
 
 /// Elements [begin, end) of y go past the caches. make(at, count, to) makes

@@ -315,8 +315,10 @@ Pool &pool() {
 } // namespace
 
 void runBlocks(int64_t numBlocks, int numThreads, BlockFunction body) {
-  if (numThreads > 1 && numBlocks > 1)
-    return pool().run(numBlocks, numThreads, body);
+  pool().run(numBlocks, numThreads, body);
+}
+
+void runInOrder(int64_t numBlocks, BlockFunction body) {
   for (int64_t block = 0; block < numBlocks; ++block)
     body.function(body.context, block);
 }

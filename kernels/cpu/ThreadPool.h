@@ -38,6 +38,9 @@ struct BlockFunction {
 /// numThreads of the outer call and its own both admit. A call from a second
 /// thread, or two blocks deep, runs on its own thread alone.
 void runBlocks(int64_t numBlocks, int numThreads, BlockFunction body);
+/// Calls `body` for every block on this thread alone. Not in a header, where
+/// each body would be compiled twice: for this loop and for the other threads.
+void runInOrder(int64_t numBlocks, BlockFunction body);
 
 } // namespace aicf::cpu
 

@@ -139,7 +139,7 @@ private:
                : newRegister(dtype, formOf(value), lasts && !isResult[value]);
   }
   bool streams(uint32_t value) const {
-    return isResult[value] && goesPastCaches(values[value]) &&
+    return isResult[value] && goesPastCaches(values[value], {}) &&
            std::none_of(values.begin(), values.begin() + body.numOperands,
                         [&](const TensorView &operand) {
                           return shareBytes(operand, values[value]);

@@ -50,7 +50,7 @@ void withGradType(const TensorView &grad, Body body) {
 /// A root, a division, four loads and three stores.
 constexpr int64_t kAdamWeight = 4;
 
-/// What all calls of Adam have; their loops are compiled once a type.
+/// What all calls of Adam have. Their loops are compiled once for each type.
 struct AdamTensors {
   const TensorView &p, &g, &m, &v, &bc, &pOut, &mOut, &vOut;
   int numThreads;

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/pointwise/Bias.h"
+#include "kernels/pointwise/ConvertCpu.h"
 #include "kernels/pointwise/CopyViewCpu.h"
 #include "kernels/pointwise/Pointwise.h"
 #include "lib/Base/ElementSize.h"
@@ -94,7 +95,7 @@ template <typename Args> void copy(Args call) {
   const char *from = call.x().template dense<char>();
   char *to = call.y().template dense<char>();
   int64_t bytes = static_cast<int64_t>(call.x().desc.spanBytes());
-  const bool isStreamed = goesPastCaches(call.y(), call.x());
+  const bool isStreamed = goesPastCaches(call.y(), {&call.x()});
   parallelFor(bytes, 65536, call->numThreads, bytes / 4,
               [&](int64_t begin, int64_t end) {
                 if (!isStreamed) {
@@ -104,16 +105,6 @@ template <typename Args> void copy(Args call) {
                 streamBytes(to + begin, from + begin, end - begin);
                 endStreaming();
               });
-}
-
-/// True where To is i1, which C++ stores as a byte.
-template <typename To, typename From> To convert(From x) {
-  if constexpr (std::is_same_v<To, i1>)
-    return x != Compute<From>(0);
-  else if constexpr (std::is_integral_v<To>)
-    return scalar::number<To>(Compute<From>(x));
-  else
-    return To(Compute<To>(Compute<From>(x)));
 }
 
 /// What lies behind y's values gets zeros.
@@ -128,35 +119,18 @@ void paddedCast(const TensorView &from, const TensorView &to) {
               : To(Compute<To>(0));
 }
 
-/// A function of its own, so that it is compiled once.
 template <typename From, typename To>
-[[gnu::noinline]] void convertAll(const From *x, To *y, int64_t count) {
-  runWithBestISA(
-      [=](int64_t begin, int64_t end) {
-        AICF_INDEPENDENT_LOOP
-        for (int64_t i = begin; i < end; ++i)
-          y[i] = convert<To>(x[i]);
-      },
-      0, count);
+void castLoop(const void *, const void *const *x, void *y, int64_t count) {
+  convertAll(static_cast<const From *>(x[0]), static_cast<To *>(y), count);
 }
 
 template <typename Args, typename From, typename To> struct CastKernel {
   void operator()(Args call) const {
     if (!call.x().desc.isDense() || !call.y().desc.isDense())
       return paddedCast<From, To>(call.x(), call.y());
-    const From *x = call.x().template dense<From>();
-    To *y = call.y().template dense<To>();
-    auto make = [=](int64_t at, int64_t count, To *to) {
-      convertAll(x + at, to, count);
-    };
-    const bool isStreamed = goesPastCaches(call.y(), call.x());
-    parallelFor(call.x().elements(), 16384, call->numThreads,
-                call.x().elements(), [=](int64_t begin, int64_t end) {
-                  if (isStreamed)
-                    makeStreamed(y, begin, end, make);
-                  else
-                    make(begin, end - begin, y + begin);
-                });
+    const TensorView *from = &call.x();
+    runDense(
+        {castLoop<From, To>, nullptr, {&from, 1}, call.y(), call->numThreads});
   }
 };
 template <typename Args, typename From, typename To>
@@ -165,7 +139,7 @@ inline constexpr CastKernel<Args, From, To> cast{};
 template <typename Args, typename From, typename To>
 constexpr ElementsFunction elementsOf(const CastKernel<Args, From, To> &) {
   return [](Span<const uint8_t>, const void *const *x, void *y, int64_t count) {
-    convertAll(static_cast<const From *>(x[0]), static_cast<To *>(y), count);
+    castLoop<From, To>(nullptr, x, y, count);
   };
 }
 

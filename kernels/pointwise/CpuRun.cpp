@@ -8,6 +8,7 @@
 // primitives.
 //===----------------------------------------------------------------------===//
 
+#include "kernels/pointwise/ConvertCpu.h"
 #include "kernels/pointwise/Pointwise.h"
 #include "lib/Base/ElementSize.h"
 
@@ -21,16 +22,6 @@ struct alignas(64) Piece {
   Piece() {} // no zeros
   char bytes[kPiece * sizeof(double)];
 };
-
-template <typename From, typename To>
-void convertEach(const From *from, To *to, int64_t count) {
-  auto loop = [=](int64_t begin, int64_t end) {
-    AICF_INDEPENDENT_LOOP
-    for (int64_t i = begin; i < end; ++i)
-      to[i] = To(float(from[i]));
-  };
-  runWithBestISA(loop, 0, count);
-}
 
 void *elementAt(void *first, int64_t index, DType dtype) {
   return static_cast<char *>(first) + index * int64_t(sizeOf(dtype));
@@ -104,10 +95,7 @@ void runDense(const PointwiseCall &call) {
                        call.operands[n]->desc.dtype);
     call.loop(call.attrs, x, to, count);
   };
-  const bool isStreamed =
-      goesPastCaches(y) &&
-      std::none_of(call.operands.begin(), call.operands.end(),
-                   [&](const TensorView *x) { return shareBytes(*x, y); });
+  const bool isStreamed = goesPastCaches(y, call.operands);
   parallelFor(elements, 16384, call.numThreads, elements,
               [&](int64_t begin, int64_t end) {
                 if (!isStreamed)
@@ -122,16 +110,14 @@ void runDense(const PointwiseCall &call) {
 }
 
 void runStrided(const PointwiseCall &call) {
-  static_assert(kMostPointwiseOperands == 4);
+  static_assert(kMostPointwiseOperands == 3);
   switch (call.operands.size()) {
   case 1:
     return runStridedOf<1>(call);
   case 2:
     return runStridedOf<2>(call);
-  case 3:
-    return runStridedOf<3>(call);
   default:
-    return runStridedOf<4>(call);
+    return runStridedOf<3>(call);
   }
 }
 
@@ -146,16 +132,16 @@ void runInF32(PointwiseLoop loop, Span<const bool> isBool, bool givesBool,
       from[n] = isBool[n] ? static_cast<const i1 *>(x[n]) + i
                           : static_cast<const void *>(pieces[n].bytes);
       if (!isBool[n])
-        convertEach(static_cast<const T *>(x[n]) + i,
-                    reinterpret_cast<float *>(pieces[n].bytes), some);
+        convertAll(static_cast<const T *>(x[n]) + i,
+                   reinterpret_cast<float *>(pieces[n].bytes), some);
     }
     if (givesBool) {
       loop(attrs, from, static_cast<i1 *>(y) + i, some);
       continue;
     }
     loop(attrs, from, results.bytes, some);
-    convertEach(reinterpret_cast<const float *>(results.bytes),
-                static_cast<T *>(y) + i, some);
+    convertAll(reinterpret_cast<const float *>(results.bytes),
+               static_cast<T *>(y) + i, some);
   }
 }
 template void runInF32<f16>(PointwiseLoop, Span<const bool>, bool, const void *,

@@ -35,7 +35,7 @@ using ScalarOf = std::conditional_t<F::kIsBool[N], bool, Compute<T>>;
 template <typename F> using PointwiseArgs = typename F::template View<LaunchArgs>;
 template <typename F>
 inline constexpr size_t kNumOperands = PointwiseArgs<F>::kNumInputs;
-inline constexpr size_t kMostPointwiseOperands = 4;
+inline constexpr size_t kMostPointwiseOperands = 3;
 
 /// y[i] = F(x[0][i], x[1][i], ...) for `count` elements that lie together;
 /// `attrs` are F's Attrs. All that is compiled for each F and T: what calls it

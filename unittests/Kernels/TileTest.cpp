@@ -98,16 +98,17 @@ TEST(Stream, IsOfLargeResultsOverNoOperand) {
       small(DType::F32, {kStreamedBytes / 4 - 1});
   char *const memory = reinterpret_cast<char *>(uintptr_t(1) << 40);
   const TensorView y(memory, large);
-  EXPECT_TRUE(goesPastCaches(y));
-  EXPECT_FALSE(goesPastCaches(TensorView(memory, small)));
-  EXPECT_TRUE(goesPastCaches(y, TensorView(memory + kStreamedBytes, large)));
-  EXPECT_FALSE(
-      goesPastCaches(y, TensorView(memory + kStreamedBytes - 4, small)));
-  EXPECT_FALSE(goesPastCaches(y, TensorView(memory, large)));
+  const TensorView behind(memory + kStreamedBytes, large),
+      touching(memory + kStreamedBytes - 4, small);
+  EXPECT_TRUE(goesPastCaches(y, {}));
+  EXPECT_FALSE(goesPastCaches(TensorView(memory, small), {}));
+  EXPECT_TRUE(goesPastCaches(y, {&behind}));
+  EXPECT_FALSE(goesPastCaches(y, {&touching}));
+  EXPECT_FALSE(goesPastCaches(y, {&behind, &y}));
   const std::vector<int64_t> dims = {2, kStreamedBytes},
                              strides = {2 * kStreamedBytes, 1};
   EXPECT_FALSE(goesPastCaches(
-      TensorView(memory, TensorDesc::strided(DType::F32, dims, strides))));
+      TensorView(memory, TensorDesc::strided(DType::F32, dims, strides)), {}));
 }
 
 } // namespace

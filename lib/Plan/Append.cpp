@@ -13,34 +13,12 @@
 namespace aicf {
 namespace {
 
-/// Labels that a plan has given away, as many as the highest says.
-class Labels {
-public:
-  explicit Labels(const Plan &plan) {
-    see(plan.values);
-    for (const PlanEntry &entry : plan.entries) {
-      see(entry.values);
-      for (const PlanCall &call : entry.calls)
-        for (int32_t vid : call.vids)
-          next = std::max(next, vid + 1);
-    }
-  }
-  int32_t next = 0;
-
-private:
-  void see(const std::vector<PlanValue> &values) {
-    for (const PlanValue &value : values)
-      next = std::max(next, value.vid + 1);
-  }
-};
-
 /// Puts the buffers that all entries share together, and gives the entries of
 /// each plan the numbers of what comes of it.
 class Appender {
 public:
   Appender(const Plan &plan, const Plan &more)
-      : more(more), result(plan), firstLabel(Labels(plan).next),
-        sharedBefore(uint32_t(plan.buffers.size())) {}
+      : more(more), result(plan), sharedBefore(uint32_t(plan.buffers.size())) {}
 
   StatusOr<Plan> run() {
     if (result.device != more.device)
@@ -59,7 +37,6 @@ public:
                          "the plan has an entry \"", entry.name, "\"");
       result.entries.push_back(entry);
       renumber(result.entries.back(), numbers);
-      relabel(result.entries.back());
     }
     return std::move(result);
   }
@@ -73,12 +50,10 @@ private:
       auto [it, isNew] =
           byName.emplace(more.buffers[i].name, uint32_t(result.buffers.size()));
       numbers.push_back(it->second);
-      if (isNew) {
+      if (isNew)
         add(i);
-        continue;
-      }
-      AICF_RETURN_IF_ERROR(checkSame(it->second, i));
-      labels.emplace(more.values[i].vid, result.values[it->second].vid);
+      else
+        AICF_RETURN_IF_ERROR(checkSame(it->second, i));
     }
     for (uint32_t i = 0; i < more.buffers.size(); ++i) // may stand behind it
       if (more.buffers[i].derivedFrom >= 0)
@@ -93,7 +68,6 @@ private:
     buffer.offset = alignedBytes(result.persistentBytes);
     result.persistentBytes = buffer.offset + alignedBytes(buffer.bytes);
     value.buffer = uint32_t(result.buffers.size());
-    value.vid = shifted(value.vid);
     result.buffers.push_back(std::move(buffer));
     result.values.push_back(value);
   }
@@ -137,30 +111,10 @@ private:
     }
   }
 
-  /// Labels count the values of a whole module.
-  int32_t shifted(int32_t label) const {
-    return label < 0 ? label : label + firstLabel;
-  }
-  void relabel(PlanEntry &entry) const {
-    auto change = [&](int32_t &label) {
-      auto known = labels.find(label);
-      label =
-          label < 0 || known == labels.end() ? shifted(label) : known->second;
-    };
-    for (PlanValue &value : entry.values)
-      change(value.vid);
-    for (PlanCall &call : entry.calls) {
-      std::for_each(call.inVids.begin(), call.inVids.end(), change);
-      std::for_each(call.vids.begin(), call.vids.end(), change);
-    }
-  }
-
   const Plan &more;
   Plan result;
-  const int32_t firstLabel;
   const uint32_t sharedBefore;
   std::vector<uint32_t> numbers; ///< by persistent buffer of `more`
-  std::unordered_map<int32_t, int32_t> labels; ///< of those that are shared
 };
 
 } // namespace

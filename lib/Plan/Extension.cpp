@@ -111,7 +111,7 @@ private:
     return same;
   }
 
-  /// All but labels: they number the values of a whole module.
+  /// All but labels, which are for readers.
   bool isSame(const PlanValue &a, PlanValue b) const {
     if (int64_t(a.buffer) != oldNumber(b.buffer))
       return false;

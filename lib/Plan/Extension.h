@@ -35,11 +35,12 @@ struct PlanExtension {
 /// may go and change: they hold no values of their own.
 StatusOr<PlanExtension> matchExtension(const Plan &plan, const Plan &next);
 
-/// The plan with the entries of `more` behind its own. Persistent buffers of
-/// one name are one, and those that only `more` has follow. Errors:
-/// InvalidArgument (another device; an entry of a name that `plan` has; a
-/// buffer of a name has another role, type, layout, first value or source);
-/// InvalidPlan (such as a new copy of what an entry of `plan` updates).
+/// Returns `plan` with the entries of `more` behind its own. A persistent
+/// buffer that both have, by its name, becomes one. Those that only `more` has
+/// come last. Errors: InvalidArgument (another device; an entry of a name that
+/// `plan` has; a buffer of a name has another role, type, layout, first value
+/// or source); InvalidPlan (such as a new copy of what an entry of `plan`
+/// updates).
 StatusOr<Plan> appendEntries(const Plan &plan, const Plan &more);
 
 } // namespace aicf

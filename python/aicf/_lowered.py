@@ -91,16 +91,18 @@ class Lowered:
         self._plan: _runtime.Plan | None = None
         self._module: _compiler.Module | None = self._lower()
 
-    def _lower(self, only: str = "") -> _compiler.Module:
-        """Compiles what the trace has by now, or one entry of it."""
-        module, notes = self.traced.module.lower(self._text, "plan", self._math, only=only)
+    def _lower(self) -> _compiler.Module:
+        """Compiles what the trace has by now."""
+        self._names = list(self.traced.signatures)
+        module, notes = self.traced.module.lower(self._text, "plan", self._math)
         self.diagnostics += read_diagnostics(notes)
         return module
 
     @property
     def _whole(self) -> _compiler.Module:
         if self._module is None:  # entries were compiled alone
-            self._module = self._lower()
+            self._module = self.traced.module.lower(self._text, "plan", self._math,
+                                                    only=self._names)[0]
         return self._module
 
     @property
@@ -115,13 +117,18 @@ class Lowered:
         return Lowered(self.traced, self.device, self.precision, self._options)
 
     def with_entry(self, name: str) -> Lowered:
-        """Compiles one more entry of the trace alone. Its calls go behind those that are
+        """Compiles one more entry of the trace alone, and puts it behind those that are
         there, which stay as they are. If it shares a tensor that it wants to be another,
-        such as padded, everything is compiled again."""
+        such as padded, everything is compiled again. The entry must say by
+        `aicf.step_count` which count of steps it has, as those of the trace do: a second
+        optimizer has its own."""
         more = copy.copy(self)
         more.diagnostics = list(self.diagnostics)
-        more._module = None
-        own = _runtime.Plan.parse(more._lower(name).plan())
+        more._module, more._names = None, [*self._names, name]
+        module, notes = self.traced.module.lower(self._text, "plan", self._math,
+                                                 only=[name])
+        more.diagnostics += read_diagnostics(notes)
+        own = _runtime.Plan.parse(module.plan())
         try:
             more._plan = self.plan.append(own)
         except (InvalidArgumentError, InvalidPlanError):

@@ -111,7 +111,7 @@ Stage toStage(const std::string &name) {
 
 nb::tuple lower(TracedModule &module, const std::string &options,
                 const std::string &stage, const std::string &math, bool remarks,
-                const std::string &only) {
+                const std::vector<std::string> &only) {
   Stage to = toStage(stage);
   Diagnostics diagnostics;
   std::unique_ptr<TracedModule> lowered;
@@ -274,10 +274,11 @@ NB_MODULE(_compiler, m) {
       .def("text", &TracedModule::text, nb::arg("with_locations") = false)
       .def("lower", &lower, nb::arg("options"), nb::arg("stage"),
            nb::arg("math") = "", nb::arg("remarks") = false,
-           nb::arg("only") = "",
-           nb::sig("def lower(self, options: str, stage: str, math: str = '', "
-                   "remarks: bool = False, only: str = '') -> tuple[Module, "
-                   "list[typing.Any]]"))
+           nb::arg("only") = std::vector<std::string>(),
+           nb::sig(
+               "def lower(self, options: str, stage: str, math: str = '', "
+               "remarks: bool = False, only: list[str] = []) -> tuple[Module, "
+               "list[typing.Any]]"))
       .def("plan", &plan)
       .def("dump_calls", [](TracedModule &module) {
         Diagnostics diagnostics;

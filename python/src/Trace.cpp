@@ -523,7 +523,8 @@ std::string TracedModule::text(bool withLocations) const {
 
 std::unique_ptr<TracedModule>
 TracedModule::lower(const std::string &options, const std::string &math,
-                    Stage stage, bool remarks, const std::string &only,
+                    Stage stage, bool remarks,
+                    const std::vector<std::string> &only,
                     Diagnostics &diagnostics) const {
   std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
   auto lowered = std::unique_ptr<TracedModule>(new TracedModule(*impl));
@@ -540,7 +541,7 @@ TracedModule::lower(const std::string &options, const std::string &math,
   if (!only.empty())
     for (auto function : llvm::make_early_inc_range(
              lowered->impl->module->getOps<func::FuncOp>()))
-      if (function.getSymName() != only)
+      if (!llvm::is_contained(only, function.getSymName()))
         function.erase();
   if (!math.empty())
     for (auto function : lowered->impl->module->getOps<func::FuncOp>())

@@ -125,12 +125,13 @@ public:
   std::string text(bool withLocations) const;
   /// A copy, lowered to `stage`; `options` as --lower-to-backend takes them,
   /// "target=cpu streams=2"; with `math` as aicf.math of every function; of the
-  /// function `only` alone unless that is empty. With `remarks` what was fused,
+  /// functions in `only` unless there are none. With `remarks` what was fused,
   /// copied and chosen is among the diagnostics, which may hold warnings when
   /// it succeeds.
   std::unique_ptr<TracedModule> lower(const std::string &options,
                                       const std::string &math, Stage stage,
-                                      bool remarks, const std::string &only,
+                                      bool remarks,
+                                      const std::vector<std::string> &only,
                                       Diagnostics &diagnostics) const;
   /// The bytes of the plan file, of a module lowered to Stage::Plan.
   std::optional<std::vector<uint8_t>> plan(Diagnostics &diagnostics) const;

@@ -719,7 +719,7 @@ def test_a_size_is_compiled_alone(batch, monkeypatch):
     whole = lowered.again().plan
     assert whole.entries == ["train_step", "predict", "train_step@5", "train_step@3",
                              "train_step@12", "predict@4", "predict@9"]
-    assert lowered.plan.serialize(False) == whole.serialize(False)
+    assert lowered.plan.serialize() == whole.serialize()
     assert _runtime.Plan.parse(lowered.plan.serialize()).entries == whole.entries
     assert 'aicf_rt.entry @"predict@9"' in lowered.as_text()
 
@@ -745,18 +745,46 @@ def test_a_size_with_values_of_its_own_is_compiled_alone(batch, monkeypatch):
     assert constants[0] == constants[1]
 
 
-def test_a_size_that_does_not_fit_is_compiled_with_all(batch, monkeypatch):
-    """As where it wants a parameter padded, which the others do not."""
-    step, calls = make_step(), []
-    again = aicf.Lowered.again
+def test_a_size_brings_what_was_traced_before_it(batch):
+    """An entry that was traced, and not yet compiled."""
+    step = make_step()
+    step.program.lowered.traced.add(lambda x: x.relu(), {"x": batch[0]}, name="other")
+    step(*make_batch(0, rows=5))
+    assert list(step.program.entries) == ["train_step", "other", "train_step@5"]
 
-    def refuse(self, more):
-        raise aicf.errors.InvalidArgumentError("another tensor")
-    monkeypatch.setattr(_runtime.Plan, "append", refuse)
+
+def test_a_size_that_does_not_fit_is_compiled_with_all(monkeypatch):
+    """A large batch wants the parameters padded, a small one does not."""
+    class Odd(nn.Module):
+        def __init__(self):
+            self.first, self.second = nn.Linear(65, 33), nn.Linear(33, 11)
+
+        def forward(self, x):
+            return self.second(self.first(x).relu())
+
+    def inputs(rows):
+        return {"x": aicf.spec((rows, 65)), "labels": aicf.spec((rows,), "i32")}
+    traced, calls = aicf.trace_step(Odd(), cross_entropy, aicf.optim.AdamW(1e-3),
+                                    inputs(16)), []
+    lowered = traced.lower("cuda", "bf16")
+    again = aicf.Lowered.again
     monkeypatch.setattr(aicf.Lowered, "again",
                         lambda self: calls.append(1) or again(self))
+    for rows, times in ((24, 0), (1024, 1)):
+        name = "train_step@%d" % rows
+        traced.signatures["train_step"].trace_again(inputs(rows), name)
+        lowered = lowered.with_entry(name)
+        assert len(calls) == times and name in lowered.plan.entries
+        assert lowered.plan.serialize() == again(lowered).plan.serialize()
+
+
+def test_the_text_is_of_the_plan(batch):
+    """Not of what was traced since then."""
+    step = make_step()
     step(*make_batch(0, rows=5))
-    assert calls == [1] and "train_step@5" in step.program.entries
+    lowered = step.program.lowered
+    step.program.lowered.traced.add(lambda x: x.relu(), {"x": batch[0]}, name="other")
+    assert "train_step@5" in lowered.as_text() and "other" not in lowered.as_text()
 
 
 def test_sizes_that_grow_train_as_sizes_that_fall():

@@ -22,8 +22,8 @@ using namespace aicf::step;
 
 namespace aicf::scalars {
 
-/// Expressions are read by recursion, and a thread's stack has an end.
-static constexpr unsigned kMostDepth = 2000;
+/// Expressions are read by recursion, and some threads have 1 MiB of stack.
+static constexpr unsigned kMostDepth = 500;
 
 Value ScalarBody::translate(Value scalar) {
   if (auto found = made.find(scalar); found != made.end())

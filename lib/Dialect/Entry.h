@@ -82,8 +82,9 @@ private:
   llvm::DenseMap<StringAttr, int64_t> byName;
 };
 
-/// Emits an error unless each derived state is of the shape of its source,
-/// which stands before it.
+/// Emits an error unless each derived state has no initialiser, and the shape
+/// of its source in another float type. The source is a param or state before
+/// it that is not derived itself.
 LogicalResult checkDerived(func::FuncOp func, const EntrySignature &signature);
 /// What errors about derived argument `i` begin with.
 std::string describeDerived(const EntrySignature &signature, size_t i);

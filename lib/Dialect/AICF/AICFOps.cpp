@@ -121,12 +121,18 @@ static LogicalResult inferByRecord(std::optional<Location> location,
 }
 
 LogicalResult aicf::step::verifyStepOp(Operation *op) {
-  // Where ops have no order, one may read what it makes itself.
-  if (Region *region = op->getParentRegion();
-      region && !mayHaveSSADominance(*region))
-    return op->emitOpError()
-           << "stands in the body of '" << region->getParentOp()->getName()
-           << "', where ops have no order, expected a function's body";
+  // Where ops have no order, one may read what it makes itself, also from
+  // inside of another op.
+  for (Region *region = op->getParentRegion(); region;) {
+    Operation *parent = region->getParentOp();
+    if (!mayHaveSSADominance(*region))
+      return op->emitOpError()
+             << "stands in the body of '" << parent->getName()
+             << "', where ops have no order, expected a function's body";
+    region = parent->hasTrait<OpTrait::IsIsolatedFromAbove>()
+                 ? nullptr
+                 : parent->getParentRegion();
+  }
   for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
     if (failed(checkTensorType(op, "operand " + Twine(i), type)))
       return failure();

@@ -68,6 +68,28 @@ void JoinOp::print(OpAsmPrinter &p) {
   p << " : " << getParts().getTypes() << " to " << getWhole().getType();
 }
 
+/// Two regions that share bytes, the lower number first. Parts of a concat come
+/// one behind the other: only those that reach into the next one are compared
+/// with it.
+static std::optional<std::pair<size_t, size_t>>
+findOverlap(ArrayRef<aicf::Region> regions) {
+  auto order = llvm::to_vector(llvm::seq<size_t>(regions.size()));
+  llvm::stable_sort(order, [&](size_t a, size_t b) {
+    return regions[a].begin() < regions[b].begin();
+  });
+  SmallVector<size_t> open;
+  for (size_t next : order) {
+    llvm::erase_if(open, [&](size_t r) {
+      return regions[r].end() <= regions[next].begin();
+    });
+    for (size_t r : open)
+      if (regions[r].overlaps(regions[next]))
+        return std::pair(std::min(r, next), std::max(r, next));
+    open.push_back(next);
+  }
+  return std::nullopt;
+}
+
 /// Parts lie in the whole, side by side, and have all of it if nothing else
 /// does.
 LogicalResult JoinOp::verify() {
@@ -104,12 +126,10 @@ LogicalResult JoinOp::verify() {
                            << ") of " << getWhole().getType()
                            << ", which it does not lie in";
     regions.emplace_back(uint64_t(offset * size), desc);
-    for (size_t i = 0; i + 1 < regions.size(); ++i)
-      if (regions[i].overlaps(regions.back()))
-        return emitOpError() << "has parts " << i << " and "
-                             << regions.size() - 1
-                             << ", which share elements";
   }
+  if (auto pair = findOverlap(regions))
+    return emitOpError() << "has parts " << pair->first << " and "
+                         << pair->second << ", which share elements";
   if (!getInto() && !aicf::Region::isCovered(all, regions))
     return emitOpError() << "has parts that are not known to be all of "
                          << getWhole().getType();

@@ -27,6 +27,15 @@ module {
 
 // -----
 
+// The loop's own body has an order, and stands where there is none.
+"unknown.loop"() ({
+  // expected-error @+1 {{'aicf.relu' op stands in the body of 'builtin.module'}}
+  %g = aicf.relu %h : tensor<4xf32>
+}) : () -> ()
+%h = "unknown.value"() : () -> tensor<4xf32>
+
+// -----
+
 func.func @functions_have_an_order(%x: tensor<4xf32>) -> tensor<4xf32> {
   %h = aicf.relu %x : tensor<4xf32>
   return %h : tensor<4xf32>
@@ -34,8 +43,10 @@ func.func @functions_have_an_order(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// An op that no dialect knows may be anything.
-"unknown.loop"() ({
-  %x = "unknown.value"() : () -> tensor<4xf32>
-  %h = aicf.relu %x : tensor<4xf32>
-}) : () -> ()
+func.func @inside_of_what_no_dialect_knows() {
+  "unknown.loop"() ({
+    %x = "unknown.value"() : () -> tensor<4xf32>
+    %h = aicf.relu %x : tensor<4xf32>
+  }) : () -> ()
+  return
+}

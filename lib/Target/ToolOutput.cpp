@@ -11,6 +11,7 @@
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -35,6 +36,9 @@ LogicalResult aicf::writeToolOutput(StringRef path, ArrayRef<uint8_t> bytes,
 }
 
 void aicf::addVersionPrinter(const char *tool) {
+  llvm::setBugReportMsg(
+      "PLEASE submit a bug report to AICF: this stack, and the "
+      "text that the tool read.\n");
   llvm::cl::SetVersionPrinter([tool](llvm::raw_ostream &os) {
     os << tool << " " << versionText() << ", LLVM " << LLVM_VERSION_STRING
        << "\n";

@@ -94,40 +94,61 @@ std::string manyLayers(int n) {
   return trained(arguments, body, "a" + std::to_string(n));
 }
 
+/// Layers of one weight: its gradients are added up on the way to the update.
+std::string sharedWeight(int n) {
+  std::string body = op("a0", "gelu %x", 1);
+  for (int i = 0; i < n; ++i) {
+    std::string now = std::to_string(i);
+    body += op("m" + now, "matmul %a" + now + ", %p", 2);
+    body += op("a" + std::to_string(i + 1), "relu %m" + now, 1);
+  }
+  return trained(argument("x", "input") + ", " + argument("p", "param"), body,
+                 "a" + std::to_string(n));
+}
+
+struct Program {
+  const char *name;
+  std::string (*make)(int n);
+  int streams = 1;
+};
+
 /// Uses that the passes walk over for a program.
-uint64_t walkedFor(const std::string &text, DeviceKind target) {
+uint64_t walkedFor(const Program &program, int n, DeviceKind target) {
   DialectRegistry registry;
   registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(program.make(n), &context);
   EXPECT_TRUE(module);
   PassManager passes(&context);
   LowerToBackendOptions options;
   options.target = target;
+  options.numStreams = program.streams;
   buildLowerToBackendPipeline(passes, options);
   const uint64_t before = rt::numUsesWalked();
   EXPECT_TRUE(module && succeeded(passes.run(*module)));
   return rt::numUsesWalked() - before;
 }
 
-class Scaling : public testing::TestWithParam<
-                    std::pair<const char *, std::string (*)(int)>> {};
+class Scaling : public testing::TestWithParam<Program> {};
 
 TEST_P(Scaling, UsesWalkedOverGrowAsProgramsDo) {
   for (DeviceKind target : {DeviceKind::CPU, DeviceKind::CUDA}) {
-    uint64_t few = walkedFor(GetParam().second(1600), target),
-             many = walkedFor(GetParam().second(3200), target);
+    uint64_t few = walkedFor(GetParam(), 1600, target),
+             many = walkedFor(GetParam(), 3200, target);
     EXPECT_GT(few, 1600u) << "nothing was counted";
     EXPECT_LT(double(many), 2.2 * double(few)) << few << " -> " << many;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Programs, Scaling,
-    testing::Values(std::pair("readers", &readersOfOneValue),
-                    std::pair("join", &readersAndAJoin),
-                    std::pair("parameters", &manyParameters),
-                    std::pair("layers", &manyLayers)),
-    [](const auto &info) { return std::string(info.param.first); });
+INSTANTIATE_TEST_SUITE_P(Programs, Scaling,
+                         testing::Values(Program{"readers", &readersOfOneValue},
+                                         Program{"join", &readersAndAJoin},
+                                         Program{"parameters", &manyParameters},
+                                         Program{"layers", &manyLayers},
+                                         Program{"weight", &sharedWeight, 3}),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
 
 } // namespace

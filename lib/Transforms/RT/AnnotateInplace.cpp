@@ -35,8 +35,7 @@ public:
       : func(func), list(list), signature(signature),
         requireInplace(requireInplace), isConcurrent(isConcurrent) {
     for (auto [position, result] : llvm::enumerate(signature.results))
-      if (result.target >= 0)
-        updatesOf[result.target].push_back(unsigned(position));
+      updatesOf[result.target].push_back(unsigned(position));
   }
 
   LogicalResult run();
@@ -61,7 +60,8 @@ private:
   func::FuncOp func;
   CallList &list;
   const step::EntrySignature &signature;
-  bool requireInplace, isConcurrent; ///< several streams are to come
+  bool requireInplace;
+  bool isConcurrent; ///< several streams are to come
   /// By argument, the results that update it.
   llvm::DenseMap<int64_t, SmallVector<unsigned, 1>> updatesOf;
   std::optional<SideCalls> sides; ///< if isConcurrent

@@ -52,7 +52,8 @@ private:
 } // namespace
 
 bool ViewMaterializer::hasKernel(CallOp call) const {
-  return chooser.choose(call, *typedBodyOf(call));
+  StatusOr<TypedBody> typed = typedBodyOf(call);
+  return typed.ok() && chooser.choose(call, *typed);
 }
 
 /// With the other operands dense. For every type there is a kernel that takes any
@@ -64,8 +65,9 @@ bool ViewMaterializer::hasKernelForView(CallOp call, unsigned operand) const {
     types.push_back(i == operand ? type
                                  : withLayout(type, aicf::Layout::Dense));
   }
-  return chooser.choose(
-      *typedBodyOf(call.getBody(), types, call->getResultTypes()), {});
+  StatusOr<TypedBody> typed =
+      typedBodyOf(call.getBody(), types, call->getResultTypes());
+  return typed.ok() && chooser.choose(*typed, {});
 }
 
 namespace {

@@ -17,12 +17,10 @@ static bool isUnfused(CallOp call, OpKind kind) {
 }
 
 /// True for a binding by which calls are found: of an operand that every call
-/// of the kind has.
+/// of the kind has. Each node but the first has one.
 static bool isIndexed(const PatternInfo &pattern, const BindingInfo &binding) {
-  const auto &[node, slot] = binding.operand;
-  const OpInfo &info = infoOf(pattern.nodes[node].kind);
-  return node > 0 && !info.hasVariadic &&
-         info.operands[slot].presence == Presence::Plain;
+  const OpInfo &info = infoOf(pattern.nodes[binding.operand.node].kind);
+  return info.operands[binding.operand.slot].presence == Presence::Plain;
 }
 
 PatternCandidates::PatternCandidates(func::FuncOp func,
@@ -44,8 +42,7 @@ PatternCandidates::PatternCandidates(func::FuncOp func,
 PatternCandidates::List *PatternCandidates::listOf(unsigned node) {
   List *shortest = nullptr;
   for (auto [b, binding] : llvm::enumerate(pattern.bindings)) {
-    if (binding.operand.node != node || binding.to.node >= node ||
-        !chosen[binding.to.node] || !isIndexed(pattern, binding))
+    if (binding.operand.node != node || !isIndexed(pattern, binding))
       continue;
     auto it = readers.find({boundValue(binding), b});
     if (it == readers.end())
@@ -67,8 +64,7 @@ bool PatternCandidates::isBound(CallOp call, unsigned node) const {
   const size_t numSlots = call.getCode().primitives[0].operands.size();
   return llvm::all_of(pattern.bindings, [&](const BindingInfo &binding) {
     const auto &[reader, slot] = binding.operand;
-    if (reader != node || binding.to.node >= node || !chosen[binding.to.node] ||
-        slot >= numSlots)
+    if (reader != node || slot >= numSlots)
       return true;
     return call.getPrimitiveOperand(0, slot) == boundValue(binding);
   });

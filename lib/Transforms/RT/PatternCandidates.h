@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // Finds, on SSA values, calls that one pattern may take together: each reads
-// what the first binding of its node says. It decides nothing more. Whether
+// what the bindings of its node say. It decides nothing more. Whether
 // the calls match, the one matcher says (lib/Ops/Patterns.h), which the loader
 // asks too.
 //===----------------------------------------------------------------------===//
@@ -47,7 +47,8 @@ private:
     SmallVector<Operation *> calls; ///< in order; some are gone
     size_t head = 0;                ///< all before it are
   };
-  /// The fewest calls among which those are that read what is bound, or null.
+  /// Returns the shortest list that has every call which reads what is bound;
+  /// null if there is none.
   List *listOf(unsigned node);
   Value boundValue(const BindingInfo &binding) const;
   /// True if `call`, as `node`, reads what the pattern says of the chosen

@@ -29,8 +29,21 @@ static bool isElementwise(CallOp call) {
       [](const Primitive &primitive) { return mayBeInGraph(primitive.kind); });
 }
 
-/// What reads `value`, as it is or by way of elementwise calls.
-SideCalls::Readers SideCalls::readersOf(Value value) const {
+namespace {
+/// What reads a value, as it is or by way of elementwise calls.
+struct Readers {
+  bool hasUpdates = false, hasOthers = false;
+
+  void operator|=(Readers more) {
+    hasUpdates |= more.hasUpdates;
+    hasOthers |= more.hasOthers;
+  }
+};
+} // namespace
+
+/// The readers of `value`; `behind` has those of the results of later calls.
+static Readers readersOf(Value value,
+                         const llvm::DenseMap<Operation *, Readers> &behind) {
   Readers readers;
   anyRead(value, [&](CallOp reader, unsigned) {
     if (isUpdate(reader) || phaseOf(reader) == Phase::Guard)
@@ -45,13 +58,14 @@ SideCalls::Readers SideCalls::readersOf(Value value) const {
 }
 
 SideCalls::SideCalls(ArrayRef<CallOp> calls) {
+  llvm::DenseMap<Operation *, Readers> behind;
   for (CallOp call : llvm::reverse(calls)) {
     Readers readers;
     bool hasReturned = false;
     for (Value result : call.getResults()) {
-      readers |= readersOf(result);
+      readers |= readersOf(result, behind);
       if (JoinOp join = joinOf(result)) // the result is a part of what is read
-        readers |= readersOf(join.getResult());
+        readers |= readersOf(join.getResult(), behind);
       hasReturned |= isReturned(result);
     }
     if (isUpdate(call) || (readers.hasUpdates && !readers.hasOthers)) {

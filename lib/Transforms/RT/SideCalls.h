@@ -30,17 +30,6 @@ public:
   bool read(Value base) const { return bases.contains(base); }
 
 private:
-  struct Readers {
-    bool hasUpdates = false, hasOthers = false;
-
-    void operator|=(Readers more) {
-      hasUpdates |= more.hasUpdates;
-      hasOthers |= more.hasOthers;
-    }
-  };
-  Readers readersOf(Value value) const;
-
-  llvm::DenseMap<Operation *, Readers> behind;
   llvm::DenseSet<Operation *> sides;
   llvm::DenseSet<Value> bases; ///< of what they read
 };

@@ -4,6 +4,9 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 CMAKE_FLAGS ?=
+# Several sources for each translation unit: a clean build takes a third less. OFF is
+# for who changes files, before the first build.
+UNITY ?= ON
 ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
@@ -39,7 +42,7 @@ build: configure
 
 configure: setup
 	@test -f $(BUILD)/build.ninja || cmake -S . -B $(BUILD) -G Ninja \
-	  -DCMAKE_BUILD_TYPE=Release -DAICF_WERROR=ON $(CMAKE_FLAGS)
+	  -DCMAKE_BUILD_TYPE=Release -DAICF_WERROR=ON -DAICF_UNITY=$(UNITY) $(CMAKE_FLAGS)
 
 setup:
 	@scripts/setup.sh

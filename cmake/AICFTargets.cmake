@@ -42,6 +42,14 @@ function(aicf_instrumented out)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
+# With AICF_UNITY, some sources are compiled as one. Sources with options of their own
+# are not.
+function(aicf_join_sources name)
+  if(AICF_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+  endif()
+endfunction()
+
 # aicf_add_library(name SOURCES a.cpp ... LINK lib ...)
 # A static library; with AICF_BUILD_TESTS also `<name>_asan`, the same sources
 # under ASan and UBSan, which the hardening tests link.
@@ -59,8 +67,10 @@ function(aicf_add_library name)
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set_property(GLOBAL APPEND PROPERTY AICF_RUNTIME_LIBRARIES ${name})
+  aicf_join_sources(${name})
   if(AICF_BUILD_TESTS AND NOT AICF_ASAN AND NOT ARG_NO_ASAN)
     add_library(${name}_asan STATIC EXCLUDE_FROM_ALL ${ARG_SOURCES})
+    aicf_join_sources(${name}_asan)
     set(asan_link "")
     foreach(lib IN LISTS ARG_LINK)
       if(TARGET ${lib}_asan)

@@ -10,6 +10,7 @@
 // RUN: not %tblgen -I %t -gen-patterns %t/any.td 2>&1 | FileCheck %s --check-prefix=ANY
 // RUN: not %tblgen -I %t -gen-patterns %t/open.td 2>&1 | FileCheck %s --check-prefix=OPEN
 // RUN: not %tblgen -I %t -gen-patterns %t/kept.td 2>&1 | FileCheck %s --check-prefix=KEPT
+// RUN: not %tblgen -I %t -gen-patterns %t/found.td 2>&1 | FileCheck %s --check-prefix=FOUND
 // RUN: not %tblgen -I %t -gen-patterns %t/size.td 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: not %tblgen -I %t -gen-patterns %t/repeated.td 2>&1 | FileCheck %s --check-prefix=REPEATED
 // RUN: not %tblgen -I %t -gen-patterns %t/elementwise.td 2>&1 | FileCheck %s --check-prefix=ELEMENTWISE
@@ -86,6 +87,13 @@ include "base.td"
 def Wrong : BodyPattern<"wrong", [Node<"a", Right>, Maybe<"b", Other>]> {
   let bindings = ["b.x = a.y"];
   let mayKeep = ["b.y"];
+}
+
+//--- found.td
+include "base.td"
+// FOUND: 'wrong': nothing binds an operand that 'b' always has, by which it could be found
+def Wrong : BodyPattern<"wrong", [Node<"a", Right>, Node<"b", Third>]> {
+  let bindings = ["b.z = a.y"];
 }
 
 //--- size.td

@@ -240,15 +240,6 @@ static void readPattern(Pattern &p) {
             "'" + text + "' refers to a node that may be absent");
     (void)p.place(operand, /*isResult=*/false);
   }
-  for (size_t node = 1; node < p.nodes.size(); ++node) {
-    auto isFound = [&](const auto &binding) {
-      return binding.operand.node == node &&
-             !p.nodes[node].kind->operands[binding.operand.slot].isOptional();
-    };
-    require(llvm::any_of(p.bindings, isFound),
-            "nothing binds an operand that '" + p.nodes[node].name +
-                "' always has, by which it could be found");
-  }
   for (StringRef field : {"keeps", "mayKeep"})
     for (StringRef text : p.list(field))
       require(!p.nodes[p.place(text, /*isResult=*/true).node].isOptional,
@@ -257,6 +248,15 @@ static void readPattern(Pattern &p) {
     auto [result, operand] = text.split('=');
     p.ties.push_back({p.place(result, /*isResult=*/true),
                       p.place(operand, /*isResult=*/false)});
+  }
+  for (size_t node = 1; node < p.nodes.size(); ++node) {
+    auto isFound = [&](const auto &binding) {
+      return binding.operand.node == node &&
+             !p.nodes[node].kind->operands[binding.operand.slot].isOptional();
+    };
+    require(llvm::any_of(p.bindings, isFound),
+            "nothing binds an operand that '" + p.nodes[node].name +
+                "' always has, by which it could be found");
   }
   if (p.maxGroups > 0)
     checkGroups(p);

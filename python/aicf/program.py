@@ -109,7 +109,7 @@ class Program:
         for name, array in (bindings or {}).items():  # cheap: nothing is prepared yet
             self.bind(name, array)
         for signature in lowered.traced.signatures.values() if lowered else ():
-            self._start(signature, self._initial)
+            self._start(signature, self._new_names(self._initial))
 
     def _set_plan(self, plan: _runtime.Plan, executor: _runtime.Executor) -> None:
         self.plan, self.executor = plan, executor
@@ -141,11 +141,14 @@ class Program:
             # what an optimizer that is not the first one has
             optimizer_prefix=own if {own + "lr", own + "step"} & names else "")
 
-    def _start(self, signature: Signature,
-               already: Collection[str] = ()) -> None:
-        """Writes values that an entry brings: hypers, and arrays of parameters; not
-        those that are there `already`."""
-        names = {t["name"] for t in self.plan.persistent()} - set(already)
+    def _new_names(self, already: Collection[str]) -> set[str]:
+        return {t["name"] for t in self.plan.persistent()} - set(already)
+
+    def _start(self, signature: Signature, names: Collection[str]) -> None:
+        """Writes values that an entry brings for the tensors of these names: hypers, and
+        arrays of parameters."""
+        if not names:
+            return
         roles = {t["name"]: t["role"] for t in self.plan.persistent()}
         values = dict(signature.values)
         values.update((name, owner.value)
@@ -155,7 +158,7 @@ class Program:
                  if name in names and owner.zero_row is not None}
         for name, row in zeros.items():
             self.executor.zero_row(name, row)
-        for name in (names & {*values, *zeros}) - set(self.bound_arrays):
+        for name in set(names) & {*values, *zeros} - set(self.bound_arrays):
             if name in values:
                 self.executor.write(name, values[name])
             if roles[name] != "hyper":
@@ -222,9 +225,9 @@ class Program:
             raise
         self.lowered = lowered
         self._set_plan(lowered.plan, self.executor)
-        if {t["name"] for t in self.plan.persistent()} - known:
-            for each in lowered.traced.signatures.values():
-                self._start(each, known)  # more than one may have been traced
+        new = self._new_names(known)
+        for each in lowered.traced.signatures.values():
+            self._start(each, new)  # more than one may have been traced
         return self._entries[signature.name]
 
     # Values

@@ -29,3 +29,8 @@ func.func private @f(tensor<f32> {aicf.group = 1})
 
 // expected-error @+1 {{'aicf.group' must be a non-empty string, got ""}}
 func.func private @f(tensor<f32> {aicf.group = ""})
+
+// -----
+
+// expected-error @+1 {{#aicf.sgd_groups: nesterov is true, but momentum is false}}
+func.func private @f() attributes {aicf.optimizer = #aicf.sgd_groups<lr = "g", nesterov = true>}

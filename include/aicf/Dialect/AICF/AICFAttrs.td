@@ -250,12 +250,13 @@ def AICF_LionAttr : AICF_Optimizer<"Lion", "lion", [
 /// An optimizer that reads its numbers from hypers, one tensor for each group of
 /// parameters.
 class AICF_GroupOptimizer<string name, string mnemonic, list<Field> fields,
-                          list<string> more>
+                          list<string> more, code together = "">
     : AICF_FieldsAttr<name, mnemonic,
           fields # [F64Field<"clip_norm", NonNegative, "0.0">,
                     I64Field<"accumulate", Positive31, "1">], 1,
           [DeclareAttrInterfaceMethods<OptimizerAttrInterface,
-               ["getClipNorm", "getAccumulate", "getGroupSize"] # more>]> {
+               ["getClipNorm", "getAccumulate", "getGroupSize"] # more>],
+          together> {
   string common = [{
     ::mlir::Attribute $cppClass::getRate() const { return getGiven().get("lr"); }
     double $cppClass::getWeightDecay() const { return 0; }
@@ -281,7 +282,11 @@ def AICF_AdamGroupsAttr : AICF_GroupOptimizer<"AdamGroups", "adam_groups",
   }];
 }
 def AICF_SGDGroupsAttr : AICF_GroupOptimizer<"SGDGroups", "sgd_groups",
-    [BoolField<"momentum">, BoolField<"nesterov">], []> {
+    [BoolField<"momentum">, BoolField<"nesterov">], [], [{
+      if (get("nesterov") != 0 && get("momentum") == 0) {
+        return emitError() << "nesterov is true, but momentum is false";
+      }
+    }]> {
   let summary = "train groups with aicf.sgd_group_step; with momentum, the state is "
                 "W.momentum_buffer";
   let text = [{

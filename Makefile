@@ -28,8 +28,8 @@ endif
 # Builds what it runs and nothing else: not the tests, not the Python package, and the
 # GPU's device only for DEVICE=cuda.
 train: configure
-	@echo "make train: building the compiler and the trainer (the first time some" \
-	  "$(if $(TRAIN_TARGETS),25,6) minutes on two cores)"
+	@echo "make train: building the compiler and the trainer (the first time" \
+	  "$(if $(TRAIN_TARGETS),some 25,5 to 8) minutes on two cores)"
 	cmake --build $(BUILD) -j $(JOBS) --target train-fashion-mnist $(TRAIN_PLAN)-plan $(TRAIN_TARGETS)
 	$(BUILD)/bin/train-fashion-mnist $(BUILD)/examples/$(TRAIN_PLAN).plan --device $(DEVICE)
 

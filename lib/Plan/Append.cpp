@@ -13,8 +13,8 @@
 namespace aicf {
 namespace {
 
-/// Puts the buffers that all entries share together, and gives the entries of
-/// each plan the numbers of what comes of it.
+/// Makes one list of the buffers that all entries share. Then the values of each
+/// entry have other numbers. Labels stay: they count the values of one entry.
 class Appender {
 public:
   Appender(const Plan &plan, const Plan &more)

@@ -7,6 +7,7 @@
 // RUN: aicf-opt %t/numbered.mlir --aicf-dump-lowered -o /dev/null | sed -n 1p | FileCheck %t/numbered.mlir --check-prefix=FIRST
 // RUN: not aicf-opt %t/blocks.mlir --aicf-dump-lowered 2>&1 | FileCheck %t/blocks.mlir
 // RUN: not aicf-opt %t/refused.mlir --aicf-dump-lowered 2>&1 | FileCheck %t/refused.mlir
+// RUN: not aicf-opt %t/rows.mlir --aicf-dump-lowered 2>&1 | FileCheck %t/rows.mlir
 // RUN: not aicf-opt %t/view.mlir --aicf-dump-lowered 2>&1 | FileCheck %t/view.mlir
 // RUN: not aicf-opt %t/foreign.mlir --aicf-dump-lowered 2>&1 | FileCheck %t/foreign.mlir
 // RUN: not aicf-opt %t/unknown.mlir --allow-unregistered-dialect --aicf-dump-lowered 2>&1 | FileCheck %t/unknown.mlir
@@ -79,6 +80,16 @@ func.func @step(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 func.func @step(%x: tensor<f32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<f32> {aicf.name = "y", aicf.minimize}) {
   return %x : tensor<f32>
+}
+
+//--- rows.mlir
+// Tests a call that the rules refuse: it was printed, from memory that nobody wrote.
+// CHECK: gemm: C5: operand 0 (a) is 2147483647x3x4xf32 of 6442450941 rows
+func.func @step(%x: tensor<2147483647x3x4xf32> {aicf.role = "input", aicf.name = "x"},
+                %b: tensor<4x5xf32> {aicf.role = "input", aicf.name = "b"})
+    -> (tensor<2147483647x3x5xf32> {aicf.name = "y"}) {
+  %y = aicf.matmul %x, %b : tensor<2147483647x3x4xf32>, tensor<4x5xf32>
+  return %y : tensor<2147483647x3x5xf32>
 }
 
 //--- view.mlir

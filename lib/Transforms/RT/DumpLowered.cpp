@@ -17,6 +17,7 @@
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/EntryForm.h"
 
+#include "mlir/IR/Verifier.h"
 #include "llvm/Support/Format.h"
 
 namespace aicf {
@@ -171,7 +172,8 @@ static FailureOr<std::vector<DumpedEntry>> readModule(ModuleOp module) {
     for (func::FuncOp func : getEntries(*lowered))
       if (!func->hasAttr(step::kValuesAttr))
         numberValues(func);
-    if (failed(lowerEntriesToRT(*lowered)))
+    // No pass manager verifies this copy: only the rules of calls refuse some.
+    if (failed(lowerEntriesToRT(*lowered)) || failed(verify(*lowered)))
       return failure();
   }
   for (func::FuncOp func : getEntries(lowered ? *lowered : module)) {

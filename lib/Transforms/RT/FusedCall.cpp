@@ -70,11 +70,11 @@ std::optional<FusedCall> aicf::rt::fusedCallOf(CallOp maker, CallOp reader,
                                                DeviceKind target,
                                                std::string &whyNot) {
   CallOp parts[] = {maker, reader};
-  MergedCall merged = inGraphOrder(mergeCalls(parts, [&](Value value) {
+  MergedCall merged = mergeInGraphOrder(parts, [&](Value value) {
     return isReadOnlyBy(value, reader, [](ViewOp view) {
       return axisOfRepeat(view.getView()).has_value();
     });
-  }));
+  });
   const bool hasProduct = positionOfProduct(merged.body.getBody()).has_value();
   std::optional<PatternId> pattern = merged.body.getFacts().pattern;
   if (!pattern || (hasProduct && !patternOf(*pattern)->graph)) {

@@ -23,19 +23,39 @@ public:
   Merger(ArrayRef<CallOp> parts, llvm::function_ref<bool(Value)> staysInside)
       : parts(parts), staysInside(staysInside) {}
 
-  MergedCall run() {
+  MergedCall run(bool isGraph) {
     addOperands();
     body.numOperands = next = uint32_t(merged.operands.size());
     for (CallOp part : parts)
       addPart(part);
     if (llvm::is_contained(merged.vids, -1))
       merged.vids.clear();
+    if (isGraph)
+      order(inGraphOrder(body));
     CallOp first = parts.front();
     merged.body = BodyAttr::get(first->getContext(), body);
     return std::move(merged);
   }
 
 private:
+  /// The graph's body, and what the call says of values by their numbers there.
+  void order(const GraphForm &graph) {
+    MergedCall before = std::move(merged);
+    merged = MergedCall();
+    merged.results = std::move(before.results);
+    merged.locations = std::move(before.locations);
+    for (auto [value, type] : before.typesBefore)
+      for (auto [p, primitive] : llvm::enumerate(graph.primitives))
+        if (body.numOperands + primitive == value) // each makes one value
+          merged.typesBefore.emplace_back(graph.operands.size() + p, type);
+    for (uint32_t operand : graph.operands)
+      merged.operands.push_back(before.operands[operand]);
+    if (!before.vids.empty())
+      for (size_t primitive : graph.primitives)
+        merged.vids.push_back(before.vids[primitive]);
+    body = graph.body;
+  }
+
   /// In a body of one primitive each slot has an operand of its own.
   bool isAlone() const {
     CallOp first = parts.front();
@@ -194,34 +214,19 @@ private:
 
 MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
                                 llvm::function_ref<bool(Value)> staysInside) {
-  return Merger(parts, staysInside).run();
+  return Merger(parts, staysInside).run(/*isGraph=*/false);
+}
+
+MergedCall
+aicf::rt::mergeInGraphOrder(ArrayRef<CallOp> parts,
+                            llvm::function_ref<bool(Value)> staysInside) {
+  return Merger(parts, staysInside).run(/*isGraph=*/true);
 }
 
 bool aicf::rt::keepsTypes(const MergedCall &merged, const TypedBody &typed) {
   return llvm::all_of(merged.typesBefore, [&](const auto &before) {
     return typed.values()[before.first].dense() == before.second.dense();
   });
-}
-
-MergedCall aicf::rt::inGraphOrder(const MergedCall &call) {
-  GraphForm graph = aicf::inGraphOrder(call.body.getBody());
-  MergedCall ordered = call;
-  ordered.typesBefore.clear();
-  const uint32_t operandsBefore = call.body.getBody().numOperands;
-  for (auto [value, type] : call.typesBefore)
-    for (auto [p, primitive] : llvm::enumerate(graph.primitives))
-      if (operandsBefore + primitive == value) // each makes one value
-        ordered.typesBefore.emplace_back(graph.operands.size() + p, type);
-  ordered.body = BodyAttr::get(call.body.getContext(), graph.body);
-  ordered.operands.clear();
-  for (uint32_t operand : graph.operands)
-    ordered.operands.push_back(call.operands[operand]);
-  if (call.vids.empty())
-    return ordered;
-  ordered.vids.clear();
-  for (size_t primitive : graph.primitives)
-    ordered.vids.push_back(call.vids[primitive]);
-  return ordered;
 }
 
 bool aicf::rt::mayStandAt(const MergedCall &merged, ArrayRef<CallOp> parts,

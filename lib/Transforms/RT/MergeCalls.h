@@ -41,8 +41,10 @@ bool keepsTypes(const MergedCall &merged, const TypedBody &typed);
 MergedCall mergeCalls(ArrayRef<CallOp> parts,
                       llvm::function_ref<bool(Value)> staysInside);
 
-/// A call of elementwise primitives with the body of a graph: see Graphs.h.
-MergedCall inGraphOrder(const MergedCall &call);
+/// The same, with the body of a graph: see Graphs.h. A primitive goes where
+/// what it makes stays inside and nothing reads it.
+MergedCall mergeInGraphOrder(ArrayRef<CallOp> parts,
+                             llvm::function_ref<bool(Value)> staysInside);
 
 /// Returns true if the call may replace its parts at the place of `at`: calls
 /// that are not parts make its operands before, and nobody reads its results

@@ -58,8 +58,8 @@ private:
 /// The primitives of `maker` that make its result `value`, as a call of their
 /// own.
 static MergedCall onlyFor(CallOp maker, Value value) {
-  return inGraphOrder(
-      mergeCalls(maker, [&](Value result) { return result != value; }));
+  return mergeInGraphOrder(maker,
+                           [&](Value result) { return result != value; });
 }
 
 /// True for few elementwise primitives that cost less than memory does. Numbers
@@ -95,8 +95,8 @@ std::optional<MergedCall> PointwiseRecomputation::without(CallOp maker,
                                                           Value value) const {
   if (maker.getNumResults() == 1)
     return MergedCall();
-  MergedCall rest = inGraphOrder(
-      mergeCalls(maker, [&](Value result) { return result == value; }));
+  MergedCall rest =
+      mergeInGraphOrder(maker, [&](Value result) { return result == value; });
   StatusOr<TypedBody> typed = typedBodyOf(rest);
   if (!typed.ok() || !keepsTypes(rest, *typed) || !chooser.choose(rest, *typed))
     return std::nullopt;

@@ -91,6 +91,15 @@ aicf_rt.plan cpu persistent(0) {
 
 aicf_rt.plan cpu persistent(0) {
   aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
+    // expected-error @+1 {{has 70368744177665 bytes, expected 1 or more, up to 64 TiB}}
+    %w_buffer = aicf_rt.alloc temp bytes(70368744177665) offset(0)
+  }
+}
+
+// -----
+
+aicf_rt.plan cpu persistent(0) {
+  aicf_rt.entry @f io(0) temp(0) bound(0) values(0) nodes(0) {
     %w_buffer = aicf_rt.alloc temp bytes(16) offset(0)
     // expected-error @+1 {{lies at byte -4, expected 0 or more}}
     %w = aicf_rt.value %w_buffer[-4] vid(1) : <2xf32>

@@ -28,6 +28,9 @@ CRASHES = [
           r'iterator_types\s*=\s*\[(?!\s*("\w*"\s*,?\s*)*\])'),
     Known("completion asks the first value of a name for its type, and has only a later one",
           r".*\n(.*\n)?OperationParser::parseSSAUse\n", r"%[\w.$-]+#[1-9]"),
+    Known("array<index: 1> asks an index for its width",
+          r"SIGSEGV\n(mlir::FloatType::getWidth\n)?mlir::Type::getIntOrFloatBitWidth\n"
+          r"mlir::detail::Parser::parseDenseArrayAttr\n", r"array\s*<\s*index"),
     # In the body of a module; mlir-opt --canonicalize does not end with
     # `%c = arith.constant 0 : i32 %a = arith.addi %a, %c : i32`.
     Known("an op that reads its own result and folds to it is folded for ever",

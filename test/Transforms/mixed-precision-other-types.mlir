@@ -8,3 +8,21 @@ func.func @f(%x: tensor<4xf16> {aicf.role = "input"}) {
   return
 }
 func.func private @g()
+
+// Its regions read values that are not operands: in f32, as its operands.
+// CHECK-LABEL: func.func @captured
+// CHECK: %[[Y:.*]] = aicf.linear {{.*}} : tensor<4x3xbf16>, tensor<2x3xbf16>
+// CHECK: %[[WIDE:.*]] = aicf.cast %[[Y]] to f32
+// CHECK: tensor.generate
+// CHECK: tensor.extract %[[WIDE]]
+func.func @captured(%x: tensor<4x3xf32> {aicf.role = "input", aicf.name = "x"},
+                    %w: tensor<2x3xf32> {aicf.role = "param", aicf.name = "w"})
+    -> (tensor<4x2xf32> {aicf.name = "d"}) {
+  %y = aicf.linear %x, %w : tensor<4x3xf32>, tensor<2x3xf32>
+  %d = tensor.generate {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %y[%i, %j] : tensor<4x2xf32>
+    tensor.yield %e : f32
+  } : tensor<4x2xf32>
+  return %d : tensor<4x2xf32>
+}

@@ -18,6 +18,7 @@
 #include "lib/Transforms/Step/EntryBuilder.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace aicf {
@@ -62,8 +63,7 @@ private:
   Value narrowOf(Value old);
   /// The form that a value has outside of compute ops.
   Value wideOf(Value old);
-  /// A clone of `op` whose operands are form(operand): by place, since one
-  /// value may stand in two places that want two forms.
+  /// A clone on operands in their `form`, of which a value may have two.
   Operation *cloneWith(Operation *op,
                        llvm::function_ref<Value(OpOperand &)> form);
   void addDerivedStates();
@@ -109,12 +109,11 @@ Value Narrower::castOf(Value old, Value value, Type element) {
 
 Value Narrower::narrowed(ConstantOp constant) {
   auto data = cast<DenseElementsAttr>(constant.getValue());
-  auto round = [&](const APFloat &number) {
-    APFloat rounded = number;
+  auto round = [&](APFloat number) {
     bool isInexact = false;
-    rounded.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                    &isInexact);
-    return rounded.bitcastToAPInt();
+    number.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                   &isInexact);
+    return number.bitcastToAPInt();
   };
   return ConstantOp::create(
       builder, constant.getLoc(),
@@ -139,8 +138,7 @@ void Narrower::addDerivedStates() {
         llvm::any_of(signature.results, [&](const auto &result) {
           return result.updates == arg.name;
         });
-    if (derived.contains(arg.name) &&
-        (isUpdated || compute.read(param))) {
+    if (derived.contains(arg.name) && (isUpdated || compute.read(param))) {
       copies.insert(param);
       thin.map(param, entry.addState(narrowed(param), derivedName(arg.name), {},
                                      arg.name));
@@ -153,7 +151,11 @@ Operation *Narrower::cloneWith(Operation *op,
   SmallVector<Value> operands;
   for (OpOperand &operand : op->getOpOperands())
     operands.push_back(form(operand));
-  Operation *clone = builder.clone(*op);
+  IRMapping captured; // what regions of another dialect's op read
+  visitUsedValuesDefinedAbove(op->getRegions(), [&](OpOperand *use) {
+    captured.map(use->get(), wideOf(use->get()));
+  });
+  Operation *clone = builder.clone(*op, captured);
   clone->setOperands(operands);
   return clone;
 }

@@ -75,3 +75,14 @@ func.func @clash(%x: tensor<2xf32> {aicf.role = "input", aicf.name = "constant:2
   %y = aicf.mul %x, %c : tensor<2xf32>, tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// -----
+
+// Tests a constant whose name is that of another one.
+// CHECK-LABEL: func.func @other_name
+// CHECK: return %arg0, %{{.*}} : tensor<3xf32>, tensor<3xf32>
+func.func @other_name(%c: tensor<3xf32> {aicf.role = "constant", aicf.name = "constant:f32:095a758a27aedeaebb2dc4509829ae49", aicf.data = dense<5.000000e-01> : tensor<3xf32>})
+    -> (tensor<3xf32> {aicf.name = "c"}, tensor<3xf32> {aicf.name = "d"}) {
+  %d = aicf.constant dense<0.5> : tensor<3xf32>
+  return %c, %d : tensor<3xf32>, tensor<3xf32>
+}

@@ -57,7 +57,7 @@ public:
       : func(func), entry(func), constants(constants) {
     EntrySignature signature(func);
     for (auto [i, arg] : llvm::enumerate(signature.arguments))
-      if (arg.data)
+      if (arg.data && arg.name == ::nameOf(arg.data)) // as this pass names it
         arguments[arg.name] = func.getArgument(i);
   }
 

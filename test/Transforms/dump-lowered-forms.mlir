@@ -83,7 +83,7 @@ func.func @step(%x: tensor<f32> {aicf.role = "input", aicf.name = "x"})
 }
 
 //--- rows.mlir
-// Tests a call that the rules refuse: it was printed, from memory that nobody wrote.
+// Tests a call that the rules refuse: it is an error, and nothing is printed.
 // CHECK: gemm: C5: operand 0 (a) is 2147483647x3x4xf32 of 6442450941 rows
 func.func @step(%x: tensor<2147483647x3x4xf32> {aicf.role = "input", aicf.name = "x"},
                 %b: tensor<4x5xf32> {aicf.role = "input", aicf.name = "b"})

@@ -9,7 +9,7 @@ func.func @f(%x: tensor<4xf16> {aicf.role = "input"}) {
 }
 func.func private @g()
 
-// Its regions read values that are not operands: in f32, as its operands.
+// The regions of such an op read values that are not its operands. They get f32, too.
 // CHECK-LABEL: func.func @captured
 // CHECK: %[[Y:.*]] = aicf.linear {{.*}} : tensor<4x3xbf16>, tensor<2x3xbf16>
 // CHECK: %[[WIDE:.*]] = aicf.cast %[[Y]] to f32

@@ -319,7 +319,7 @@ LogicalResult AllocOp::verify() {
   if (segmentOf(role) == Segment::Persistent)
     return emitOpError() << "has role " << StringRef(nameOf(role))
                          << ": persistent buffers are aicf_rt.global";
-  // More of them than fit into a text add up to what 64 bits hold.
+  // Passes add sizes up: their sums must fit into 64 bits.
   if (int64_t(getBytes()) <= 0 || uint64_t(getBytes()) > kMaxTensorBytes)
     return emitOpError() << "has " << int64_t(getBytes())
                          << " bytes, expected 1 or more, up to 64 TiB";

@@ -172,7 +172,7 @@ static FailureOr<std::vector<DumpedEntry>> readModule(ModuleOp module) {
     for (func::FuncOp func : getEntries(*lowered))
       if (!func->hasAttr(step::kValuesAttr))
         numberValues(func);
-    // No pass manager verifies this copy: only the rules of calls refuse some.
+    // No pass manager verifies this copy, and the rules may refuse its calls.
     if (failed(lowerEntriesToRT(*lowered)) || failed(verify(*lowered)))
       return failure();
   }

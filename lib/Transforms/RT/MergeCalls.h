@@ -41,8 +41,8 @@ bool keepsTypes(const MergedCall &merged, const TypedBody &typed);
 MergedCall mergeCalls(ArrayRef<CallOp> parts,
                       llvm::function_ref<bool(Value)> staysInside);
 
-/// The same, with the body of a graph: see Graphs.h. A primitive goes where
-/// what it makes stays inside and nothing reads it.
+/// The same, with the body of a graph: see Graphs.h. Drops primitives
+/// whose results stay inside and are read by nothing.
 MergedCall mergeInGraphOrder(ArrayRef<CallOp> parts,
                              llvm::function_ref<bool(Value)> staysInside);
 

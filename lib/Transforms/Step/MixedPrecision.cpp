@@ -63,7 +63,7 @@ private:
   Value narrowOf(Value old);
   /// The form that a value has outside of compute ops.
   Value wideOf(Value old);
-  /// A clone on operands in their `form`, of which a value may have two.
+  /// Clones `op` on form(operand): a value in two places may want two forms.
   Operation *cloneWith(Operation *op,
                        llvm::function_ref<Value(OpOperand &)> form);
   void addDerivedStates();

@@ -175,9 +175,17 @@ enum class OpKind : uint16_t {
   ErfBwd = 163,
   Erfc = 164,
   ErfcBwd = 165,
+  Log2 = 166,
+  Log2Bwd = 167,
+  Log10 = 168,
+  Log10Bwd = 169,
+  Exp2 = 170,
+  Exp2Bwd = 171,
+  Fmod = 172,
+  FmodBwd = 173,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 166;
+inline constexpr uint16_t kNumOpKinds = 174;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -1085,6 +1093,30 @@ inline constexpr TieInfo kErfcTies[] = {{0, 0}};
 inline constexpr OperandInfo kErfcBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
 inline constexpr ResultInfo kErfcBwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr TieInfo kErfcBwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kLog2Operands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kLog2Results[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLog2Ties[] = {{0, 0}};
+inline constexpr OperandInfo kLog2BwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kLog2BwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLog2BwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kLog10Operands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kLog10Results[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLog10Ties[] = {{0, 0}};
+inline constexpr OperandInfo kLog10BwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"x", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kLog10BwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kLog10BwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kExp2Operands[] = {{"x", Presence::Plain, ElementTypes::Float, -1}};
+inline constexpr ResultInfo kExp2Results[] = {{"y", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kExp2Ties[] = {{0, 0}};
+inline constexpr OperandInfo kExp2BwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"y", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kExp2BwdResults[] = {{"dx", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kExp2BwdTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kFmodOperands[] = {{"a", Presence::Plain, ElementTypes::Float, -1}, {"b", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kFmodResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kFmodTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kFmodBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"a", Presence::Plain, ElementTypes::Float, 0}, {"b", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kFmodBwdResults[] = {{"db", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kFmodBwdTies[] = {{0, 0}, {0, 1}, {0, 2}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -1885,6 +1917,46 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kErfcBwdResults, 1, kErfcBwdTies, 2,
      false, 0,
      Phase::Backward, Precision::Wide, KeepsZeros::Everywhere, true, Reduction::None},
+    {"log2", fourcc(""), 0,
+     nullptr, 0, kLog2Operands, 1,
+     kLog2Results, 1, kLog2Ties, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No, true, Reduction::None},
+    {"log2_bwd", fourcc(""), 0,
+     nullptr, 0, kLog2BwdOperands, 2,
+     kLog2BwdResults, 1, kLog2BwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::No, true, Reduction::None},
+    {"log10", fourcc(""), 0,
+     nullptr, 0, kLog10Operands, 1,
+     kLog10Results, 1, kLog10Ties, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No, true, Reduction::None},
+    {"log10_bwd", fourcc(""), 0,
+     nullptr, 0, kLog10BwdOperands, 2,
+     kLog10BwdResults, 1, kLog10BwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::No, true, Reduction::None},
+    {"exp2", fourcc(""), 0,
+     nullptr, 0, kExp2Operands, 1,
+     kExp2Results, 1, kExp2Ties, 1,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No, true, Reduction::None},
+    {"exp2_bwd", fourcc(""), 0,
+     nullptr, 0, kExp2BwdOperands, 2,
+     kExp2BwdResults, 1, kExp2BwdTies, 2,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::Everywhere, true, Reduction::None},
+    {"fmod", fourcc(""), 0,
+     nullptr, 0, kFmodOperands, 2,
+     kFmodResults, 1, kFmodTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No, true, Reduction::None},
+    {"fmod_bwd", fourcc(""), 0,
+     nullptr, 0, kFmodBwdOperands, 3,
+     kFmodBwdResults, 1, kFmodBwdTies, 3,
+     false, 0,
+     Phase::Backward, Precision::Wide, KeepsZeros::No, true, Reduction::None},
 };
 // clang-format on
 

@@ -142,6 +142,47 @@ def ErfcBwdPrimitive : PointwiseDerivative<ErfcPrimitive, 165, "x",
 }
 defm AICF_Erfc : PointwiseOps<ErfcPrimitive, ErfcBwdPrimitive>;
 
+def Log2Primitive : PointwiseFunction<"log2", 166, "math", (log2f $x)> {
+  let summary = "y = log2(x), exact for powers of 2";
+  let text = [{
+    ±0 gives -∞, and numbers below 0 give NaN. ∞ stays ∞, and NaN stays NaN.
+  }];
+  let precision = Wide;
+}
+def Log2BwdPrimitive : PointwiseDerivative<Log2Primitive, 167, "x",
+    (divf $dy, (mulf $x, "0.6931471805599453"))> {
+  let summary = "dx = dy / (x · ln 2)";
+  let keepsZeros = ZerosKeptNo;
+}
+defm AICF_Log2 : PointwiseOps<Log2Primitive, Log2BwdPrimitive>;
+
+def Log10Primitive : PointwiseFunction<"log10", 168, "math", (log10f $x)> {
+  let summary = "y = log10(x)";
+  let text = [{
+    ±0 gives -∞, and numbers below 0 give NaN. ∞ stays ∞, and NaN stays NaN.
+  }];
+  let precision = Wide;
+}
+def Log10BwdPrimitive : PointwiseDerivative<Log10Primitive, 169, "x",
+    (divf $dy, (mulf $x, "2.302585092994046"))> {
+  let summary = "dx = dy / (x · ln 10)";
+  let keepsZeros = ZerosKeptNo;
+}
+defm AICF_Log10 : PointwiseOps<Log10Primitive, Log10BwdPrimitive>;
+
+def Exp2Primitive : PointwiseFunction<"exp2", 170, "math", (exp2f $x)> {
+  let summary = "y = 2^x, exact for integers";
+  let text = [{
+    -∞ gives 0. A result that overflows is ∞. NaN stays NaN.
+  }];
+  let precision = Wide;
+}
+def Exp2BwdPrimitive : PointwiseDerivative<Exp2Primitive, 171, "y",
+    (mulf (mulf $dy, $y), "0.6931471805599453")> {
+  let summary = "dx = dy · y · ln 2, where y = 2^x";
+}
+defm AICF_Exp2 : PointwiseOps<Exp2Primitive, Exp2BwdPrimitive>;
+
 def SinPrimitive : PointwiseFunction<"sin", 84, "math", (sinf $x)> {
   let summary = "y = sin(x), with x in radians";
   let text = [{
@@ -464,6 +505,38 @@ def AICF_PowOp : AICF_OpOf<PowPrimitive> {
 }
 def AICF_PowBaseBwdOp : AICF_OpOf<PowBaseBwdPrimitive>;
 def AICF_PowExponentBwdOp : AICF_OpOf<PowExponentBwdPrimitive>;
+
+def FmodPrimitive : PointwisePrimitive<"fmod", 172, "", ["a", "b"], "c",
+    (fmodf $a, $b), "math", Floats> {
+  let summary = "c = a - trunc(a / b) · b, exact, element by element";
+  let text = [{
+    This is C's fmod. The result has the sign of a, also where it is 0. It is a where b is
+    infinite, and NaN where a is infinite or b is 0. Its gradient for a is dy.
+  }];
+  let phase = ForwardPhase;
+  let precision = Wide;
+}
+def FmodBwdPrimitive : PointwisePrimitive<"fmod_bwd", 173, "",
+    ["dy", "a", "b"], "db",
+    (mulf (negf $dy),
+          (pick (lessf (divf $a, $b), 0), (ceilf (divf $a, $b)),
+                (floorf (divf $a, $b)))),
+    "math", Floats> {
+  let summary = "db = -dy · trunc(a / b)";
+  let phase = BackwardPhase;
+  let precision = Wide;
+}
+def AICF_FmodOp : AICF_OpOf<FmodPrimitive> {
+  let gradient = [{
+    if (g.isNeeded(getA()))
+      g.add(getA(), g.cotangent(getC()));
+    if (g.isNeeded(getB())) {
+      g.add(getB(), FmodBwdOp::create(b, loc, g.cotangent(getC()),
+                                      g.saved(getA()), g.saved(getB())));
+    }
+  }];
+}
+def AICF_FmodBwdOp : AICF_OpOf<FmodBwdPrimitive>;
 
 //===----------------------------------------------------------------------===//
 // Kernels

@@ -84,6 +84,24 @@ void compute(const ErfcView<Call> &c) {
 void compute(const ErfcBwdView<Call> &c) {
   eachSlopeOfX(c, [](double x) { return -bell(x); });
 }
+void compute(const Log2View<Call> &c) {
+  eachX(c, [](double x) { return std::log2(x); });
+}
+void compute(const Log2BwdView<Call> &c) {
+  eachSlopeOfX(c, [](double x) { return 1 / (x * std::log(2.0)); });
+}
+void compute(const Log10View<Call> &c) {
+  eachX(c, [](double x) { return std::log10(x); });
+}
+void compute(const Log10BwdView<Call> &c) {
+  eachSlopeOfX(c, [](double x) { return 1 / (x * std::log(10.0)); });
+}
+void compute(const Exp2View<Call> &c) {
+  eachX(c, [](double x) { return std::exp2(x); });
+}
+void compute(const Exp2BwdView<Call> &c) {
+  eachSlopeOfY(c, [](double y) { return y * std::log(2.0); });
+}
 void compute(const SinView<Call> &c) {
   eachX(c, [](double x) { return std::sin(x); });
 }
@@ -176,6 +194,13 @@ void compute(const MaximumBwdView<Call> &c) {
     double a = c.a()[i], b = c.b()[i];
     return c.dy()[i] * (a > b ? 1 : a == b ? 0.5 : 0);
   });
+}
+void compute(const FmodView<Call> &c) {
+  eachPair(c, [](double a, double b) { return std::fmod(a, b); });
+}
+void compute(const FmodBwdView<Call> &c) {
+  fill(c.db(),
+       [&](size_t i) { return -c.dy()[i] * std::trunc(c.a()[i] / c.b()[i]); });
 }
 void compute(const PowView<Call> &c) {
   eachPair(c, [](double a, double b) { return std::pow(a, b); });

@@ -1145,6 +1145,102 @@ struct ErfcBwd {
   }
 };
 
+/// y = log2(x), exact for powers of 2
+struct Log2 {
+  template <typename Call> using View = Log2View<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::log2(x);
+  }
+};
+
+/// dx = dy / (x · ln 2)
+struct Log2Bwd {
+  template <typename Call> using View = Log2BwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::div(dy, scalar::mul(x, C(0.6931471805599453)));
+  }
+};
+
+/// y = log10(x)
+struct Log10 {
+  template <typename Call> using View = Log10View<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::log10(x);
+  }
+};
+
+/// dx = dy / (x · ln 10)
+struct Log10Bwd {
+  template <typename Call> using View = Log10BwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C x) {
+    return scalar::div(dy, scalar::mul(x, C(2.302585092994046)));
+  }
+};
+
+/// y = 2^x, exact for integers
+struct Exp2 {
+  template <typename Call> using View = Exp2View<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C x) {
+    return scalar::exp2(x);
+  }
+};
+
+/// dx = dy · y · ln 2, where y = 2^x
+struct Exp2Bwd {
+  template <typename Call> using View = Exp2BwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C y) {
+    return scalar::mul(scalar::mul(dy, y), C(0.6931471805599453));
+  }
+};
+
+/// c = a - trunc(a / b) · b, exact, element by element
+struct Fmod {
+  template <typename Call> using View = FmodView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::fmod(a, b);
+  }
+};
+
+/// db = -dy · trunc(a / b)
+struct FmodBwd {
+  template <typename Call> using View = FmodBwdView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C dy, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::mul(scalar::neg(dy), (scalar::less(scalar::div(a, b), C(0)) ? scalar::ceil(scalar::div(a, b)) : scalar::floor(scalar::div(a, b))));
+  }
+};
+
 // clang-format on
 } // namespace aicf::functor
 

@@ -134,6 +134,20 @@ AICF_FUNCTION(erf)
 AICF_FUNCTION(erfc)
 AICF_FUNCTION(tanh)
 #undef AICF_FUNCTION
+template <typename C> AICF_HOST_DEVICE inline C log2(C x) {
+  return std::log2(x);
+}
+template <typename C> AICF_HOST_DEVICE inline C log10(C x) {
+  return std::log10(x);
+}
+template <typename C> AICF_HOST_DEVICE inline C exp2(C x) {
+  return std::exp2(x);
+}
+/// a less a multiple of b, exact, with the sign of a; NaN for an infinite a and
+/// for b = 0.
+template <typename C> AICF_HOST_DEVICE inline C fmod(C a, C b) {
+  return std::fmod(a, b);
+}
 /// With an error of 2^-21 near 1, where CUDA has that.
 AICF_HOST_DEVICE inline float roughLog2(float x) {
 #ifdef __CUDA_ARCH__

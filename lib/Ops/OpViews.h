@@ -1871,6 +1871,108 @@ template <typename Call> struct ErfcBwdView : CallView<Call> {
   auto &output() const { return dx(); }
 };
 
+/// log2
+template <typename Call> struct Log2View : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Log2;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// log2_bwd
+template <typename Call> struct Log2BwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Log2Bwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// log10
+template <typename Call> struct Log10View : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Log10;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// log10_bwd
+template <typename Call> struct Log10BwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Log10Bwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) x() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &x()}; }
+  auto &output() const { return dx(); }
+};
+
+/// exp2
+template <typename Call> struct Exp2View : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Exp2;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) x() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 1;
+  auto inputs() const { return std::array{&x()}; }
+  auto &output() const { return y(); }
+};
+
+/// exp2_bwd
+template <typename Call> struct Exp2BwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Exp2Bwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) y() const { return this->inAt(1); }
+  decltype(auto) dx() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&dy(), &y()}; }
+  auto &output() const { return dx(); }
+};
+
+/// fmod
+template <typename Call> struct FmodView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Fmod;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// fmod_bwd
+template <typename Call> struct FmodBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::FmodBwd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) a() const { return this->inAt(1); }
+  decltype(auto) b() const { return this->inAt(2); }
+  decltype(auto) db() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 3;
+  auto inputs() const { return std::array{&dy(), &a(), &b()}; }
+  auto &output() const { return db(); }
+};
+
 /// Pattern adam_group_update
 template <typename Call> struct AdamGroupUpdateView : PatternView<Call> {
   AdamGroupUpdateView(const Call &call)
@@ -2218,7 +2320,15 @@ template <typename Call> struct ReductionGraphView : GraphView<Call> {
   X(Erf) \
   X(ErfBwd) \
   X(Erfc) \
-  X(ErfcBwd)
+  X(ErfcBwd) \
+  X(Log2) \
+  X(Log2Bwd) \
+  X(Log10) \
+  X(Log10Bwd) \
+  X(Exp2) \
+  X(Exp2Bwd) \
+  X(Fmod) \
+  X(FmodBwd)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \

@@ -63,12 +63,16 @@ __all__ = [
     "erfc",
     "erfc_bwd",
     "exp",
+    "exp2",
+    "exp2_bwd",
     "exp_bwd",
     "expm1",
     "expm1_bwd",
     "extremum_bwd",
     "fill_like",
     "floor",
+    "fmod",
+    "fmod_bwd",
     "gather_rows",
     "gelu",
     "gelu_bwd",
@@ -96,8 +100,12 @@ __all__ = [
     "linear_bwd",
     "lion_step",
     "log",
+    "log10",
+    "log10_bwd",
     "log1p",
     "log1p_bwd",
+    "log2",
+    "log2_bwd",
     "log_bwd",
     "log_sigmoid",
     "log_sigmoid_bwd",
@@ -203,9 +211,11 @@ MACHINERY = [
     "embedding_bwd",
     "erf_bwd",
     "erfc_bwd",
+    "exp2_bwd",
     "exp_bwd",
     "expm1_bwd",
     "extremum_bwd",
+    "fmod_bwd",
     "gelu_bwd",
     "global_norm",
     "group_bias_corr",
@@ -217,7 +227,9 @@ MACHINERY = [
     "learning_rate",
     "linear_bwd",
     "lion_step",
+    "log10_bwd",
     "log1p_bwd",
+    "log2_bwd",
     "log_bwd",
     "log_sigmoid_bwd",
     "log_softmax_bwd",
@@ -1056,6 +1068,41 @@ def exp(x: Tensor) -> Tensor:
     return _emit1("aicf.exp", [x], {})
 
 
+def exp2(x: Tensor) -> Tensor:
+    r"""y = 2^x, exact for integers
+
+    -∞ gives 0. A result that overflows is ∞. NaN stays NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.exp2", [x], {})
+
+
+def exp2_bwd(dy: Tensor, y: Tensor) -> Tensor:
+    r"""dx = dy · y · ln 2, where y = 2^x
+
+    y is the result of `exp2`.
+
+    - y has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        y: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.exp2_bwd", [dy, y], {})
+
+
 def exp_bwd(dy: Tensor, y: Tensor) -> Tensor:
     r"""dx = dy · y, where y = exp(x)
 
@@ -1163,6 +1210,45 @@ def floor(x: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.floor", [x], {})
+
+
+def fmod(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = a - trunc(a / b) · b, exact, element by element
+
+    This is C's fmod. The result has the sign of a, also where it is 0. It is a where b is
+    infinite, and NaN where a is infinite or b is 0. Its gradient for a is dy.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of f16, bf16, f32 or f64.
+        b: tensor of f16, bf16, f32 or f64.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.fmod", [a, b], {})
+
+
+def fmod_bwd(dy: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    r"""db = -dy · trunc(a / b)
+
+    - a has the type of dy.
+    - b has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        a: tensor of f16, bf16, f32 or f64.
+        b: tensor of f16, bf16, f32 or f64.
+    Returns:
+        db: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.fmod_bwd", [dy, a, b], {})
 
 
 def gather_rows(data: Tensor, index: Tensor) -> Tensor:
@@ -1736,6 +1822,41 @@ def log(x: Tensor) -> Tensor:
     return _emit1("aicf.log", [x], {})
 
 
+def log10(x: Tensor) -> Tensor:
+    r"""y = log10(x)
+
+    ±0 gives -∞, and numbers below 0 give NaN. ∞ stays ∞, and NaN stays NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.log10", [x], {})
+
+
+def log10_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = dy / (x · ln 10)
+
+    x is the operand of `log10`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.log10_bwd", [dy, x], {})
+
+
 def log1p(x: Tensor) -> Tensor:
     r"""y = ln(1 + x), accurate for small x
 
@@ -1770,6 +1891,41 @@ def log1p_bwd(dy: Tensor, x: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.log1p_bwd", [dy, x], {})
+
+
+def log2(x: Tensor) -> Tensor:
+    r"""y = log2(x), exact for powers of 2
+
+    ±0 gives -∞, and numbers below 0 give NaN. ∞ stays ∞, and NaN stays NaN.
+
+    Args:
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of x's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.log2", [x], {})
+
+
+def log2_bwd(dy: Tensor, x: Tensor) -> Tensor:
+    r"""dx = dy / (x · ln 2)
+
+    x is the operand of `log2`.
+
+    - x has the type of dy.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of dy's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.log2_bwd", [dy, x], {})
 
 
 def log_bwd(dy: Tensor, x: Tensor) -> Tensor:

@@ -59,10 +59,12 @@ static bool isPositive(OpKind kind, std::string_view operand) {
        {OpKind::Reciprocal, OpKind::Log, OpKind::LogBwd, OpKind::Log1p,
         OpKind::Log1pBwd, OpKind::Sqrt, OpKind::SqrtBwd, OpKind::Rsqrt,
         OpKind::PowScalar, OpKind::PowScalarBwd, OpKind::Pow,
-        OpKind::PowBaseBwd, OpKind::PowExponentBwd})
+        OpKind::PowBaseBwd, OpKind::PowExponentBwd, OpKind::Log2,
+        OpKind::Log2Bwd, OpKind::Log10, OpKind::Log10Bwd})
     if (kind == positive)
       return true;
-  return kind == OpKind::Div && operand == "b";
+  return operand == "b" && (kind == OpKind::Div || kind == OpKind::Fmod ||
+                            kind == OpKind::FmodBwd);
 }
 
 /// Labels are classes, every fourth is to be ignored.

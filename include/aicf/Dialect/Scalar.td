@@ -54,6 +54,10 @@ def sqrtf : ScalarOp<"sqrt", 1>;
 def powf : ScalarOp<"pow", 2> { let knowsResultBits = 1; }
 def sinf : ScalarOp<"sin", 1>;
 def cosf : ScalarOp<"cos", 1>;
+def log2f : ScalarOp<"log2", 1>;   ///< exact for powers of 2
+def log10f : ScalarOp<"log10", 1>;
+def exp2f : ScalarOp<"exp2", 1>;   ///< exact for integers
+def fmodf : ScalarOp<"fmod", 2>;   ///< C's: exact, with the sign of the first
 def erff : ScalarOp<"erf", 1>;
 def erfcf : ScalarOp<"erfc", 1>;
 def tanhf : ScalarOp<"tanh", 1>;

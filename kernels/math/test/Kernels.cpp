@@ -84,10 +84,12 @@ TEST(Kernels, FunctionsAreAccurateOverAllExponents) {
   const std::vector<double> x = everyExponent();
   bool isCpu = makeDevice()->kind() == DeviceKind::CPU;
   for (const char *row :
-       {"exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "square", "sin", "cos",
-        "erf", "erfc", "pow_scalar", "neg", "abs", "sign", "floor", "ceil",
-        "round", "clamp", "elu", "selu", "leaky_relu", "hardtanh", "hardswish",
-        "softplus", "mish", "log_sigmoid"}) {
+       {"exp",      "expm1",     "log",      "log1p", "sqrt",
+        "rsqrt",    "square",    "sin",      "cos",   "erf",
+        "erfc",     "log2",      "log10",    "exp2",  "pow_scalar",
+        "neg",      "abs",       "sign",     "floor", "ceil",
+        "round",    "clamp",     "elu",      "selu",  "leaky_relu",
+        "hardtanh", "hardswish", "softplus", "mish",  "log_sigmoid"}) {
     auto [values, exact] = resultsOf(row, x);
     auto own = bounds.find(row);
     double bound = (own == bounds.end() ? 2 : own->second) * (isCpu ? 1 : 2);
@@ -135,6 +137,11 @@ TEST(Kernels, ExtremesAreWhatTheRecordsSay) {
   expectResults("cos", {0, -0.0, kInf, -kInf, kNan}, {1, 1, kNan, kNan, kNan});
   expectResults("erf", x, {0, -0.0, 1, -1, kNan, std::erf(-1.0), kTiny});
   expectResults("erfc", x, {1, 1, 0, 2, kNan, std::erfc(-1.0), 1});
+  for (const char *row : {"log2", "log10"})
+    expectResults(row, {0, -0.0, kInf, -kInf, kNan, -1, 1},
+                  {-kInf, -kInf, kInf, kNan, kNan, kNan, 0});
+  expectResults("exp2", {0, -0.0, kInf, -kInf, kNan, -1, 200},
+                {1, 1, kInf, 0, kNan, 0.5, kInf});
   expectResults("neg", x, {-0.0, 0, -kInf, kInf, kNan, 1, -kTiny});
   expectResults("abs", x, {0, 0, kInf, kInf, kNan, 1, kTiny});
   expectResults("sign", x, {0, -0.0, 1, -1, kNan, -1, 1});

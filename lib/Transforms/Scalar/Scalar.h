@@ -226,6 +226,12 @@ inline Scalar floor(Scalar x) { return x.make<mlir::math::FloorOp>(); }
 inline Scalar ceil(Scalar x) { return x.make<mlir::math::CeilOp>(); }
 inline Scalar round(Scalar x) { return x.make<mlir::math::RoundEvenOp>(); }
 inline Scalar pow(Scalar x, Scalar y) { return x.make<mlir::math::PowFOp>(y); }
+inline Scalar log2(Scalar x) { return x.make<mlir::math::Log2Op>(); }
+inline Scalar log10(Scalar x) { return x.make<mlir::math::Log10Op>(); }
+inline Scalar exp2(Scalar x) { return x.make<mlir::math::Exp2Op>(); }
+inline Scalar fmod(Scalar a, Scalar b) {
+  return a.make<mlir::arith::RemFOp>(b);
+}
 inline Scalar erf(Scalar x) { return x.make<mlir::math::ErfOp>(); }
 inline Scalar erfc(Scalar x) { return x.make<mlir::math::ErfcOp>(); }
 inline Scalar tanh(Scalar x) { return x.make<mlir::math::TanhOp>(); }

@@ -36,6 +36,12 @@ func.func @functions(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   %14 = aicf.erf %x : tensor<4xf32>
   // CHECK: aicf.erfc %{{.*}} : tensor<4xf32>
   %15 = aicf.erfc %x : tensor<4xf32>
+  // CHECK: aicf.log2 %{{.*}} : tensor<4xf32>
+  %16 = aicf.log2 %x : tensor<4xf32>
+  // CHECK: aicf.log10 %{{.*}} : tensor<4xf32>
+  %17 = aicf.log10 %x : tensor<4xf32>
+  // CHECK: aicf.exp2 %{{.*}} : tensor<4xf32>
+  %18 = aicf.exp2 %x : tensor<4xf32>
   return
 }
 
@@ -67,6 +73,12 @@ func.func @derivatives(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   %11 = aicf.erf_bwd %x, %y : tensor<4xf32>, tensor<4xf32>
   // CHECK: aicf.erfc_bwd %{{.*}} : tensor<4xf32>, tensor<4xf32>
   %12 = aicf.erfc_bwd %x, %y : tensor<4xf32>, tensor<4xf32>
+  // CHECK: aicf.log2_bwd %{{.*}} : tensor<4xf32>, tensor<4xf32>
+  %13 = aicf.log2_bwd %x, %y : tensor<4xf32>, tensor<4xf32>
+  // CHECK: aicf.log10_bwd %{{.*}} : tensor<4xf32>, tensor<4xf32>
+  %14 = aicf.log10_bwd %x, %y : tensor<4xf32>, tensor<4xf32>
+  // CHECK: aicf.exp2_bwd %{{.*}} : tensor<4xf32>, tensor<4xf32>
+  %15 = aicf.exp2_bwd %x, %y : tensor<4xf32>, tensor<4xf32>
   return
 }
 
@@ -84,5 +96,9 @@ func.func @pairs(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   %4 = aicf.pow_base_bwd %x, %y, %y : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   // CHECK: aicf.pow_exponent_bwd %{{.*}} : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   %5 = aicf.pow_exponent_bwd %x, %y, %y : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  // CHECK: aicf.fmod %{{.*}} : tensor<4xf32>, tensor<4xf32>
+  %6 = aicf.fmod %x, %y : tensor<4xf32>, tensor<4xf32>
+  // CHECK: aicf.fmod_bwd %{{.*}} : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  %7 = aicf.fmod_bwd %x, %y, %y : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   return
 }

@@ -97,6 +97,9 @@ def mix(b, x, net):
         operands = [far(x), far(twin)][:len(RECORDS[op].operands)]
         if op in ("maximum", "minimum"): # of two that are far from each other
             operands[1] = b.same("scale", operands[1], factor=-1.0)
+        if op == "fmod": # where the quotient is between 1.09 and 1.89
+            operands[1] = b.same("add_scalar", b.same("scale", operands[1], factor=0.05),
+                                 value=1.25)
         made = b.same(op, *operands, **b.fields(op))
         return b.same("add", x, made) if op in FLAT else made
     if kind == "grow":

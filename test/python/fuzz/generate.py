@@ -19,11 +19,12 @@ FLOATS = ("f16", "bf16", "f32", "f64")
 WITH_POLES = {
     "reciprocal", "log", "log_bwd", "log1p", "log1p_bwd", "sqrt", "sqrt_bwd", "rsqrt",
     "rsqrt_bwd", "pow_scalar", "pow_scalar_bwd", "div", "pow", "pow_base_bwd",
-    "pow_exponent_bwd",
+    "pow_exponent_bwd", "log2", "log2_bwd", "log10", "log10_bwd",
     # and jumps, which rounding crosses
-    "sign", "floor", "ceil", "round", "clamp_bwd", "hardtanh_bwd", "hardswish_bwd"}
+    "sign", "floor", "ceil", "round", "clamp_bwd", "hardtanh_bwd", "hardswish_bwd",
+    "fmod", "fmod_bwd"}
 # What leaves the range of every type when it is repeated.
-GROWING = {"exp", "expm1"}
+GROWING = {"exp", "expm1", "exp2"}
 POINTWISE = [name for name, record in RECORDS.items()
              if record.is_pointwise and name not in WITH_POLES | GROWING]
 LIKE_THEIR_OPERAND = ["save", "copy", "stop_gradient", *POINTWISE]

@@ -661,6 +661,38 @@ RECORDS = {
         ("dy", "x", ), set(), ("dx", ),
         {(0, 0), (0, 1)}, "Backward", True, True, False,
         {}),
+    "log2": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True, True, False,
+        {}),
+    "log2_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
+        {}),
+    "log10": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True, True, False,
+        {}),
+    "log10_bwd": Record(
+        ("dy", "x", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
+        {}),
+    "exp2": Record(
+        ("x", ), set(), ("y", ),
+        {(0, 0)}, "Forward", True, True, False,
+        {}),
+    "exp2_bwd": Record(
+        ("dy", "y", ), set(), ("dx", ),
+        {(0, 0), (0, 1)}, "Backward", True, True, False,
+        {}),
+    "fmod": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", True, True, False,
+        {}),
+    "fmod_bwd": Record(
+        ("dy", "a", "b", ), set(), ("db", ),
+        {(0, 0), (0, 1), (0, 2)}, "Backward", True, True, False,
+        {}),
 }
 
 PATTERNS = {

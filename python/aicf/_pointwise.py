@@ -52,11 +52,10 @@ def finite(value: Any) -> float:
     return number
 
 
-def _not_nan(value: Any) -> float:
-    number = _field(plain(value))
-    if math.isnan(number):
-        trace_error("nan in a traced expression: expected a number or an infinity")
-    return number
+def _is_special(value: Any) -> bool:
+    """Whether a float is infinite or NaN, which no field of arithmetic is. A number that is
+    too large for a float is a mistake."""
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def beside_number(tensor: Tensor, number: int | float) -> Tensor:
@@ -82,6 +81,8 @@ def _with_number(op: Callable[..., Tensor], of_tensors: Callable[..., Tensor],
     tensor, number = as_tensor(tensor), plain(value)
     if _is_rounded(tensor, number):
         return binary(of_tensors, tensor, np.asarray(number, "i8"))
+    if _is_special(value):
+        return binary(of_tensors, _as_float(tensor), np.asarray(float(number)))
     return op(beside_number(tensor, number), **{field: finite(number)})
 
 
@@ -212,6 +213,9 @@ def _as_float(tensor: Tensor) -> Tensor:
 
 def divide(left: Any, right: Any) -> Tensor:
     """Returns left / right. The quotient of integers is f32."""
+    import numpy as np
+    if _is_special(right):
+        return binary(ops.div, _as_float(as_tensor(left)), np.asarray(float(right)))
     if is_number(right):
         number = finite(right)
         if number == 0:
@@ -224,6 +228,8 @@ def divide(left: Any, right: Any) -> Tensor:
         tensor = _as_float(as_tensor(right))
         if plain(left) == 1:
             return ops.reciprocal(tensor)
+        if _is_special(left):
+            return binary(ops.div, np.asarray(float(left)), tensor)
         return ops.div(ops.fill_like(tensor, value=finite(left)), tensor)
     a, b = pair(left, right)
     return binary(ops.div, _as_float(a), _as_float(b))
@@ -281,7 +287,8 @@ def minimum(left: Any, right: Any) -> Tensor:
 
 def clamp(tensor: Tensor, low: Any = None, high: Any = None) -> Tensor:
     """Returns `tensor`, but not below `low` and not above `high`. Each bound is a number,
-    a tensor, an array or None."""
+    a tensor, an array or None. An element that equals a bound gets the gradient. Where a
+    bound is NaN, so is the result, and NaN has no gradient. Where low is above high, the result is high."""
     if low is None and high is None:
         trace_error("clamp: expected min, max or both")
     import numpy as np
@@ -289,14 +296,23 @@ def clamp(tensor: Tensor, low: Any = None, high: Any = None) -> Tensor:
     if all(bound is None or is_number(bound) for bound in (low, high)):
         for bound in (low, high):
             tensor = tensor if bound is None else beside_number(tensor, bound)
-    low, high = (np.asarray(bound, "i8") if _is_rounded(tensor, bound) else bound
-                 for bound in (low, high))
+    # Fields are numbers in order; other bounds are constants.
+    is_field = not (is_number(low) and is_number(high) and low > high)
+    low, high = (np.asarray(bound, "i8") if _is_rounded(tensor, bound) else
+                 np.asarray(bound) if is_number(bound) and not (is_field and bound == bound)
+                 else bound for bound in (low, high))
     if all(bound is None or isinstance(bound, (int, float)) for bound in (low, high)):
         return ops.clamp(tensor,
-                         min=-math.inf if low is None else _not_nan(low),
-                         max=math.inf if high is None else _not_nan(high))
-    result = tensor if low is None else maximum(tensor, low)
-    return result if high is None else minimum(result, high)
+                         min=-math.inf if low is None else low,
+                         max=math.inf if high is None else high)
+    for bound, inside, outside in ((low, ">=", "<"), (high, "<=", ">")):
+        if bound is not None:
+            x, limit = broadcast_all(promoted(*pair(tensor, as_tensor(bound) if is_number(
+                bound) else bound)))
+            rest = ops.where(compare(x, outside, limit), limit,
+                             ops.stop_gradient(ops.add(x, limit)))  # one of them is NaN
+            tensor = ops.where(compare(x, inside, limit), x, rest)
+    return tensor
 
 
 # Comparisons
@@ -347,8 +363,12 @@ def _compare_number(tensor: Tensor, operator: str, number: int | float) -> Tenso
             a, b = broadcast_all(pair(tensor, np.asarray(number, "i8")))
             compared: Tensor = of_tensors(*((b, a) if exchanges else (a, b)))
             return compared
+    if math.isnan(number):
+        never: Tensor = (ops.equal if operator == "!=" else ops.not_equal)(
+            zero := ops.fill_like(tensor, value=0.0), zero)
+        return never
     # The number is rounded to the tensor's type, as an element may have been.
-    result: Tensor = of_number(tensor, value=rounded(_not_nan(number), tensor.dtype))
+    result: Tensor = of_number(tensor, value=rounded(number, tensor.dtype))
     return result
 
 
@@ -392,7 +412,10 @@ def masked_fill(tensor: Any, mask: Any, value: Any, inverted: bool = False) -> T
         return ops.where(*broadcast_all([
             _mask(mask), *pair(*(reversed(filled) if inverted else filled))]))
     x, where_true = broadcast_all([kept, _mask(mask)])
-    return ops.masked_fill(x, where_true, value=_not_nan(value), inverted=inverted)
+    if math.isnan(value):
+        filled = [ops.fill_like(x, value=0.0) / ops.fill_like(x, value=0.0), x]
+        return ops.where(where_true, *(reversed(filled) if inverted else filled))
+    return ops.masked_fill(x, where_true, value=value, inverted=inverted)
 
 
 def where(condition: Any, a: Any, b: Any) -> Tensor:

@@ -17,6 +17,7 @@ from typing import Any
 
 from . import _views, ops
 from ._dtypes import DType, check_shape, dtype_name
+from ._exact import root, shared_extremum
 from ._hints import missing, says_axis
 from ._pointwise import (FLOATS, INTEGERS, as_reducible, broadcast_all, clamp,
                          operand_beside, pair, where, wide)
@@ -169,27 +170,23 @@ def var(x: Any, axis: int | tuple[int, ...] | None = None, correction: float = 1
 def std(x: Any, axis: int | tuple[int, ...] | None = None, correction: float = 1,
         keepdim: bool = False) -> Tensor:
     """Returns the square root of var()."""
-    return _root(var(x, axis, correction, keepdim))
-
-
-def _root(x: Tensor) -> Tensor:
-    """Returns the square root. Its gradient where x is 0 is 0, and not infinite."""
-    is_zero = x == 0
-    return x.masked_fill(is_zero, 1.0).sqrt().masked_fill(is_zero, 0.0)
+    return root(var(x, axis, correction, keepdim))
 
 
 @says_axis
 def norm(x: Any, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
          keepdim: bool = False) -> Tensor:
     """(sum |x|^p)^(1/p) over the dimensions `axis`, or over all. p is 1, 2 or inf; any
-    other raises TraceError. The gradient at 0 is 0. The result is f32 for 16-bit x."""
+    other raises TraceError. The gradient at 0 is 0, and elements that are the largest share
+    it. The result is f32 for 16-bit x."""
     tensor = wide(_float(x, "norm"))
     if p == 1:
         return tensor.abs().sum(axis, keepdim=keepdim)
     if p == 2:
-        return _root(tensor.square().sum(axis, keepdim=keepdim))
+        return root(tensor.square().sum(axis, keepdim=keepdim))
     if p == math.inf:
-        return tensor.abs().max(axis, keepdim=keepdim)
+        axes = None if axis is None else _views.normal_axes(tensor, axis)
+        return shared_extremum(tensor.abs(), axes, keepdim, True, are_all_nan=False)
     trace_error("norm: p is %r, expected 1, 2 or inf" % (p,))
 
 

@@ -190,6 +190,10 @@ def huber_loss(pred: Any, target: Any, *, delta: float = 1.0,
     return smooth_l1_loss(pred, target, beta=delta, reduction=reduction) * delta
 
 
+#: Below it PyTorch divides by no p (1 - p): 1e-12 as an f32.
+_LEAST_VARIANCE = 9.999999960041972e-13
+
+
 def binary_cross_entropy(probs: Any, target: Any, *, weight: Any = None,
                          reduction: str = "mean") -> Tensor:
     """-(target log(probs) + (1 - target) log(1 - probs)). A logarithm below -100 counts
@@ -201,11 +205,13 @@ def binary_cross_entropy(probs: Any, target: Any, *, weight: Any = None,
     """
     _check_reduction(reduction)
     p, t = _two(probs, target, "binary_cross_entropy")
-    # The derivative of the logarithm at 0 is infinite, so it is not computed there.
-    is_zero, is_one = p <= math.exp(-100), p >= 1
-    log_p = p.masked_fill(is_zero, 1.0).log().masked_fill(is_zero, -100.0)
-    log_q = (-p).masked_fill(is_one, 0.0).log1p().masked_fill(is_one, -100.0)
-    loss = -(t * log_p + (1 - t) * log_q)
+    fixed = ops.stop_gradient(p)
+    is_zero, is_one = fixed <= math.exp(-100), fixed >= 1
+    log_p = fixed.masked_fill(is_zero, 1.0).log().masked_fill(is_zero, -100.0)
+    log_q = (-fixed).masked_fill(is_one, 0.0).log1p().masked_fill(is_one, -100.0)
+    # PyTorch's own derivative, which corrects an output of 0 or 1, too.
+    slope = (fixed - ops.stop_gradient(t)) / clamp(fixed * (1 - fixed), _LEAST_VARIANCE)
+    loss = slope * (p - fixed) - (t * log_p + (1 - t) * log_q)
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from .._exact import fmod
 from .._pointwise import (broadcast, broadcast_all, clamp, compare, divide, maximum, minimum,
                           multiply, power, subtract, where)
 from .._pointwise import add as sum_of
@@ -67,29 +68,12 @@ def _whole_quotient(call: Call, a: Any, b: Any) -> Tensor:
     return made.masked_fill(broadcast(call.tensor(b) == 0, made.shape), -1.0)
 
 
-@primitive("rem", limits="not of f64; NaN where the quotient is 2^52 or more; of integers "
-                         "exact up to 2^53")
+@primitive("rem", limits="of integers exact up to 2^53")
 def _rem(call: Call, a: Any, b: Any) -> Tensor:
-    if call.dtype == "f64":
-        raise Unsupported("of f64, whose remainders would not be exact")
-    x, divisor = (call.tensor(v).astype("f64") for v in (a, b))
-    if not call.is_float:
-        return whole(call, (x - _whole_quotient(call, a, b) * divisor).astype(call.dtype))
-    rest = _rest(ops.abs(x), ops.abs(divisor)) * ops.sign(x)  # ±0, too
-    if not (is_constant(b) and np.isfinite(b.astype("f8")).all()):
-        # Of an infinite divisor all is the rest; of an infinite x too, it would be NaN.
-        rest = where(ops.abs(divisor) == math.inf, x + x * 0.0, rest)
-    return whole(call, rest.astype(call.dtype))
-
-
-def _rest(x: Tensor, by: Tensor) -> Tensor:
-    """x without multiples of `by`, of numbers in f64 that are f32's and not negative. First
-    multiples of 2^26 are taken away, then the others: both products have 50 bits at most,
-    so all is exact, and no quotient rounds up to a whole one, which has a distance of 2^-50."""
-    quotient = x / by
-    for unit in (2.0 ** 26, 1.0):
-        x = x - (x / by * (1 / unit)).floor() * by * unit
-    return where(quotient < 2.0 ** 52, x, np.asarray(math.nan))
+    made = fmod(call.tensor(a), call.tensor(b))
+    if not call.is_float and uniform(b) in (None, 0):  # XLA's rest of a division by 0
+        made = where(call.tensor(b) == 0, call.tensor(a), made)
+    return whole(call, made)
 
 
 @primitive("pow", limits="of floats")
@@ -136,7 +120,7 @@ def _composed() -> None:
         return lambda call, x: function(
             call.tensor(x).astype("f64" if call.dtype == "f64" else "f32")).astype(call.dtype)
     primitive("tan")(row(lambda x: ops.sin(x) / ops.cos(x)))
-    primitive("exp2")(row(lambda x: power(2.0, x)))
+    primitive("exp2")(row(ops.exp2))
     primitive("cbrt")(row(lambda x: ops.sign(x) * power(ops.abs(x), 1 / 3)))
     primitive("sinh")(row(_sinh))
     primitive("cosh")(row(lambda x: sum_of(*_halves(x))))

@@ -7,8 +7,8 @@
     picked   one element of each row                 take_along_axis, labels
     pairs    an index for each of some dimensions    p[arange(B), y]
 
-An index outside of a dimension gives NaN, and adds nothing, as in JAX's mode "fill" or
-"drop". The mode "clip" moves it inside.
+An index outside of a dimension gives NaN or the number that the mode "fill" names, and adds
+nothing, as in JAX's mode "drop". The mode "clip" and a promise to be in bounds move it inside.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ from typing import Any
 import numpy as np
 
 from .. import _views, ops
+from .._exact import flat_index
 from .._pointwise import FLOATS, broadcast
 from .._tensor import Tensor
 from ._shapes import part, put
 from ._table import Call, Unsupported, is_constant, primitive, uniform
 
+#: Modes in which a gather moves an index inside: XLA does it without a promise, too.
+_MOVES = ("CLIP", "PROMISE_IN_BOUNDS")
 #: One pick or its gradient for each.
 _MOST_PICKS = 64
 
@@ -75,9 +78,9 @@ def _columns(call: Call, indices: Any, count: int) -> list[Any]:
             for i in range(count)]
 
 
-def _clipped(call: Call, index: Any, limit: int) -> Any:
-    """Of mode "clip": inside of [0, limit]."""
-    if _mode(call) != "CLIP":
+def _clipped(call: Call, index: Any, limit: int, modes: Sequence[str] = ("CLIP",)) -> Any:
+    """Of these modes: inside of [0, limit]."""
+    if _mode(call) not in modes:
         return index
     if is_constant(index):
         return np.clip(index, 0, limit)
@@ -117,24 +120,48 @@ def _gather(call: Call, x: Any, indices: Any) -> Tensor:
             raise Unsupported("takes boxes of %s from %s" % (
                 "x".join(map(str, sizes)), "x".join(map(str, table.shape))))
     form.drop_points()
-    columns = [_clipped(call, c, table.shape[dim] - 1) for c, dim in zip(
-        _columns(call, indices, len(form.indexed)), form.indexed)]
+    given = _columns(call, indices, len(form.indexed))
+    limits = [table.shape[dim] - 1 for dim in form.indexed]
+    # A loss with labels that it is to be in bounds of has a kernel of its own.
+    labels = [_clipped(call, c, limit) for c, limit in zip(given, limits)]
+    columns = [_clipped(call, c, limit, _MOVES) for c, limit in zip(given, limits)]
     if form.batch:
         made = _picked(call, table, columns[0], form).reshape(call.shape)
-        _note_labels(call, form, indices, columns[0], made, table)
+        _note_labels(call, form, indices, labels[0], made, table)
     elif len(columns) == 2 and _is_pairs(table, columns, form):
         made = ops.pick(table, call.tensor(columns[1]))
-        _note_classes(call, indices, columns[1], made, made.shape)
+        _note_classes(call, indices, labels[1], made, made.shape)
     else:
         made = _rows(call, table, columns, form).reshape(call.shape)
-    return made
+    return _filled(call, made, columns, limits, form)
+
+
+def _filled(call: Call, made: Tensor, columns: list[Any], limits: list[int], form: Form
+            ) -> Tensor:
+    """Of mode "fill": with the number that is given for what is outside; else it is NaN."""
+    number = call.params.get("fill_value")
+    if _mode(call) != "FILL_OR_DROP" or number is None or math.isnan(number):
+        return made
+    outside = None
+    for index, limit in zip(columns, limits):
+        if is_constant(index) and ((index >= 0) & (index <= limit)).all():
+            continue
+        tensor = call.tensor(index)
+        wrong = (tensor < 0) | (tensor > limit)
+        outside = wrong if outside is None else outside | wrong
+    if outside is None:
+        return made
+    # Of each index, for all of its window.
+    sizes = iter(outside.shape)
+    whole = [1 if d in form.window else next(sizes) for d in range(len(call.shape))]
+    return made.masked_fill(broadcast(outside.reshape(whole), call.shape), float(number))
 
 
 def _box(call: Call, x: Tensor, starts: Any, form: Form, sizes: list[int]) -> Tensor:
     first = [0] * len(x.shape)
     for dim, at in zip(form.indexed, starts):
         most = x.shape[dim] - sizes[dim]
-        if _mode(call) == "CLIP":
+        if _mode(call) in _MOVES:
             at = min(max(int(at), 0), most)
         if not 0 <= int(at) <= most:
             raise Unsupported("reads outside of the tensor")
@@ -149,29 +176,12 @@ def _is_pairs(x: Tensor, columns: list[Any], form: Form) -> bool:
         and len(columns[1].shape) == 1
 
 
-def _number(call: Call, columns: list[Any], sizes: list[int]) -> Tensor:
-    """The number of a row of a table whose indexed dimensions are one. An index that is
-    outside of its dimension is outside of the table."""
-    tensors = [call.tensor(c) for c in columns]
-    if len(tensors) == 1:
-        return tensors[0]
-    number, outside = tensors[0], None
-    for at, (tensor, size) in enumerate(zip(tensors, sizes)):
-        if at:
-            number = number * size + tensor
-        known = columns[at]
-        if not is_constant(known) or not ((known >= 0) & (known < size)).all():
-            wrong = (tensor < 0) | (tensor >= size)
-            outside = wrong if outside is None else outside | wrong
-    return number if outside is None else number.masked_fill(outside, -1)
-
-
 def _rows(call: Call, x: Tensor, columns: list[Any], form: Form) -> Tensor:
     rest = [d for d in range(len(x.shape)) if d not in form.indexed]
     sizes = [x.shape[d] for d in form.indexed]
     kept = [x.shape[d] for d in rest]
     table = x.permute(form.indexed + rest).reshape([math.prod(sizes), math.prod(kept)])
-    number = _number(call, columns, sizes)
+    number = flat_index(columns, sizes)
     taken = ops.embedding(table, number).reshape([*number.shape, *kept])
     return _arranged(taken, len(number.shape), form.window)
 
@@ -284,7 +294,7 @@ def _added(call: Call, x: Any, indices: Any, updates: Tensor) -> Tensor:
         return made
     rest = [d for d in range(len(x.shape)) if d not in form.indexed]
     sizes, kept = [x.shape[d] for d in form.indexed], [x.shape[d] for d in rest]
-    number = _number(call, columns, sizes)
+    number = flat_index(columns, sizes)
     rank = len(updates.shape)
     front = [d for d in range(rank) if d not in form.window]
     rows = updates.permute(front + form.window).reshape([*number.shape, math.prod(kept)])

@@ -16,13 +16,12 @@ from typing import Any
 import jax
 import numpy as np
 
+from .._differences import difference, largest_of
 from ..errors import VerificationError
 from ._import import DTYPES
 from ._step import Step
 from ._trees import tree_of
 
-#: How often JAX's distance between f32 and f64 a leaf may differ.
-FACTOR = 8.0
 #: Parts of a leaf's largest number below which a difference is rounding; the second one
 #: where the function computes in 16 bits.
 FLOORS = 2.0 ** -18, 2.0 ** -4
@@ -94,20 +93,6 @@ def _difference(name: str, mine: Any, single: Any, double: Any, floor: float
         count = int((mine != single).sum())
         return (math.inf, "%s differs in %d elements" % (name, count)) if count else None
     ours, theirs = mine.astype("f8"), single.astype("f8")
-    exact = theirs if double is None else double
-    known = np.isfinite(exact) & np.isfinite(theirs)
-    # f32 and f64 agree on these NaNs and infinities.
-    special = ~known & ((theirs == exact) | np.isnan(theirs) & np.isnan(exact))
-    wrong = special & (ours != theirs) & ~(np.isnan(ours) & np.isnan(theirs)) \
-        | known & ~np.isfinite(ours)
-    if wrong.any():
-        return math.inf, "%s has %g where JAX has %g" % (name, ours[wrong].flat[0],
-                                                          theirs[wrong].flat[0])
-    distance = float(np.abs(ours - exact)[known].max(initial=0))
-    rounding = float(np.abs(theirs - exact)[known].max(initial=0))
-    largest = float(np.abs(exact[known]).max(initial=0))
-    allowed = max(FACTOR * rounding, floor * max(largest, 1e-6))
-    if distance <= allowed:
-        return None
-    return distance / allowed, "%s differs by %.3g, %.3g may be rounding" % (
-        name, distance, allowed)
+    largest = largest_of(theirs if double is None else double)
+    found = difference(ours, theirs, double, floor * max(largest, 1e-6), "JAX")
+    return found and (found[0], "%s %s" % (name, found[1]))

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import functional as F
 from .. import ops
+from .._exact import floor_quotient, fmod, quotient_toward_zero, remainder, truncated
 from .._pointwise import broadcast, clamp, compare, maximum, minimum, power, where
 from .._tensor import Tensor
 from .._tracing import as_tensor
@@ -53,37 +54,34 @@ def _mul(call: Call, a: Any, b: Any) -> Tensor:
 
 @aten("div.Tensor", "div.Scalar", takes_numbers=True)
 def _div(call: Call, a: Any, b: Any) -> Tensor:
-    result: Tensor = call.operand(a) / call.operand(b)
+    b = call.tensor(b) if isinstance(b, (int, float)) and b == 0 else call.operand(b)
+    result: Tensor = call.operand(a) / b
     return result
 
 
 @aten("div.Tensor_mode", "div.Scalar_mode", takes_numbers=True,
-      limits="quotients that are rounded are of floats")
+      limits="rounded quotients of integers are exact up to 2^53; by 0 they are 0")
 def _div_mode(call: Call, a: Any, b: Any, rounding_mode: str | None = None) -> Any:
     if rounding_mode is None:
         return _div(call, a, b)
-    if not call.is_float:
-        raise Unsupported("divides integers")
-    quotient = _div(call, a, b)
-    return quotient.floor() if rounding_mode == "floor" else _truncated(quotient)
-
-
-def _truncated(x: Tensor) -> Tensor:
-    return where(x < 0, x.ceil(), x.floor())
+    function = floor_quotient if rounding_mode == "floor" else quotient_toward_zero
+    return function(call.tensor(a), call.tensor(b))
 
 
 @aten("trunc.default", "fix.default", limits="floats")
 def _trunc(call: Call, x: Any) -> Tensor:
-    return _truncated(_float(call, x))
+    return truncated(_float(call, x))
 
 
-@aten("remainder.Scalar", "remainder.Tensor", takes_numbers=True, limits="floats")
-def _remainder(call: Call, a: Any, b: Any) -> Tensor:
-    if not call.is_float:
-        raise Unsupported("divides integers")
-    a, b = call.operand(a), call.operand(b)
-    result: Tensor = a - (a / b).floor() * b
-    return result
+def _remainders() -> None:
+    def row(function: Any) -> Any:
+        return lambda call, a, b: function(call.tensor(a), call.tensor(b))
+    for name, function in (("remainder", remainder), ("fmod", fmod)):
+        aten("%s.Scalar" % name, "%s.Tensor" % name, takes_numbers=True,
+             limits="integers up to 2^53; by 0 they give 0")(row(function))
+
+
+_remainders()
 
 
 @aten("pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow.Scalar", takes_numbers=True,
@@ -118,7 +116,7 @@ def _functions() -> None:
         return lambda call, x: function(_float(call, x) if is_float else call.tensor(x))
 
     for name in ("exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos",
-                 "erf", "erfc", "tanh", "sigmoid", "floor", "ceil", "mish", "silu", "hardswish"):
+                 "log2", "log10", "exp2", "erf", "erfc", "tanh", "sigmoid", "floor", "ceil", "mish", "silu", "hardswish"):
         aten("%s.default" % name)(row(getattr(ops, name), True))
     for name in ("abs", "sign", "relu"):
         aten("%s.default" % name)(row(getattr(ops, name), False))
@@ -129,21 +127,6 @@ def _functions() -> None:
 
 
 _functions()
-
-
-@aten("log2.default")
-def _log2(call: Call, x: Any) -> Tensor:
-    return _float(call, x).log() * (1 / math.log(2))
-
-
-@aten("log10.default")
-def _log10(call: Call, x: Any) -> Tensor:
-    return _float(call, x).log() * (1 / math.log(10))
-
-
-@aten("exp2.default")
-def _exp2(call: Call, x: Any) -> Tensor:
-    return power(2.0, _float(call, x))
 
 
 # Activations
@@ -168,9 +151,12 @@ def _elu(call: Call, x: Any, alpha: float = 1, scale: float = 1,
         y = F.elu(x, alpha)
     else:
         tensor = as_tensor(x)
-        # Not of large numbers, whose derivative would be 0 times infinity.
-        below = clamp(tensor, None, 0.0) * input_scale
-        y = where(tensor > 0, tensor, below.expm1() * alpha)
+        # Not of large numbers, whose derivative would be 0 times infinity, nor of those
+        # whose exponential is 0. It is exp(x), where expm1's own cancels near -1.
+        below = clamp(tensor, -800.0 / input_scale, 0.0) * input_scale
+        fixed = ops.stop_gradient(below)
+        y = fixed.expm1() + fixed.exp() * (below - fixed)
+        y = where(tensor > 0, tensor, y * alpha)
     return y if scale == 1 else y * scale
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _views, ops
 from .. import functional as F
+from .._exact import root, shared_extremum
 from .._pointwise import as_reducible, broadcast, wide
 from .._tensor import Tensor, Transposed, matmul
 from .._tracing import as_tensor
@@ -113,10 +114,24 @@ def _reducible(call: Call, x: Any) -> Tensor:
 def _sum(call: Call, x: Any, dim: Any = None, keepdim: bool = False,
          dtype: Any = None) -> Tensor:
     tensor = as_tensor(x)
-    if call.dtype in ("i32", "i64"):  # exact up to 2^53
-        return tensor.astype("f64").sum(_axes(tensor, dim), keepdim).astype(call.dtype)
+    if call.dtype in ("i32", "i64"):
+        return _whole_sum(tensor, _axes(tensor, dim), keepdim).astype(call.dtype)
     tensor = _reducible(call, x)
     return tensor.sum(_axes(tensor, dim), keepdim)
+
+
+def _whole_sum(x: Tensor, axes: tuple[int, ...] | None, keepdim: bool) -> Tensor:
+    """The sum of integers, which wraps around as PyTorch's does. In f64 where that is exact:
+    2^22 numbers of 31 bits."""
+    if x.dtype == "i1" or x.dtype == "i32" and x.size <= 2 ** 22:
+        return x.astype("f64").sum(axes, keepdim)
+    gone = range(len(x.shape)) if axes is None else axes
+    kept = [i for i in range(len(x.shape)) if i not in gone]
+    rows = x.astype("i64").permute([*kept, *gone]).reshape(
+        [*(x.shape[i] for i in kept), -1])
+    last = F.cumsum(rows, -1)[..., -1]
+    return last if not keepdim else last.reshape(
+        [1 if i in gone else d for i, d in enumerate(x.shape)])
 
 
 @aten("mean.default", "mean.dim")
@@ -131,6 +146,8 @@ def _mean(call: Call, x: Any, dim: Any = None, keepdim: bool = False,
 @aten("var.correction", "var.dim", "var.default")
 def _var(call: Call, x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False,
          *, correction: Any = 1) -> Tensor:
+    if isinstance(dim, bool):  # var.default(x, unbiased)
+        dim, unbiased = None, dim
     if unbiased is not None:
         correction = int(unbiased)
     tensor = as_tensor(x)
@@ -141,8 +158,7 @@ def _var(call: Call, x: Any, dim: Any = None, unbiased: Any = None, keepdim: boo
 @aten("std.correction", "std.dim", "std.default")
 def _std(call: Call, x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False,
          *, correction: Any = 1) -> Any:
-    # PyTorch's root has no gradient of 0 at 0, and neither has this one.
-    return _var(call, x, dim, unbiased, keepdim, correction=correction).sqrt()
+    return root(_var(call, x, dim, unbiased, keepdim, correction=correction))
 
 
 @aten("var_mean.correction")
@@ -168,24 +184,14 @@ def _logsumexp(call: Call, x: Any, dim: Any, keepdim: bool = False) -> Tensor:
     return F.logsumexp(tensor, _axes(tensor, dim), keepdim)
 
 
-def _even_extremum(call: Call, x: Tensor, axes: tuple[int, ...] | None, keepdim: bool,
-                   is_max: bool) -> Tensor:
-    """The largest or smallest. Its gradient goes to all that are it, in equal parts."""
-    function = Tensor.max if is_max else Tensor.min
-    if not call.needs_gradient or not call.is_float or not x.shape:
-        return function(x, axes, keepdim)
-    most = function(ops.stop_gradient(x), axes, True)
-    is_it = ops.stop_gradient(x) == most
-    share = x.masked_fill(~is_it, 0.0).sum(axes, True) / is_it.astype(x.dtype).sum(axes, True)
-    value = most + (share - ops.stop_gradient(share))
-    return value if keepdim else value.reshape(call.shape)
-
-
 def _extrema() -> None:
-    def even(is_max: bool) -> Any:
+    def even(is_max: bool, are_all_nan: bool) -> Any:
         def row(call: Call, x: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
             tensor = as_tensor(x)
-            return _even_extremum(call, tensor, _axes(tensor, dim), keepdim, is_max)
+            axes = _axes(tensor, dim)
+            if call.needs_gradient and call.is_float and tensor.shape:
+                return shared_extremum(tensor, axes, keepdim, is_max, are_all_nan)
+            return (Tensor.max if is_max else Tensor.min)(tensor, axes, keepdim)
         return row
 
     def first(is_max: bool) -> Any:
@@ -200,7 +206,8 @@ def _extrema() -> None:
         return row
 
     for name, is_max in (("max", True), ("min", False)):
-        aten(name + ".default", "a%s.default" % name)(even(is_max))
+        aten(name + ".default")(even(is_max, False))
+        aten("a%s.default" % name)(even(is_max, True))
         aten(name + ".dim", limits="floats")(first(is_max))
 
 
@@ -346,10 +353,12 @@ def attention(query: Tensor, key: Tensor, value: Tensor, mask: Any, dropout_p: f
     if hidden is not None:
         hidden = broadcast(hidden, scores.shape)
         scores = scores.masked_fill(hidden, -math.inf)
-    weights = F.softmax(scores)
-    if mask is not None:
+    if mask is None:
+        weights = F.softmax(scores)
+    else:  # rows that see nothing are zeros, and so is their gradient
         is_empty = (scores == -math.inf).astype("f32").min(-1, keepdim=True) == 1
-        weights = weights.masked_fill(broadcast(is_empty, weights.shape), 0.0)
+        is_empty = broadcast(is_empty, scores.shape)
+        weights = F.softmax(scores.masked_fill(is_empty, 0.0)).masked_fill(is_empty, 0.0)
     if dropout_p:
         weights = F.dropout(weights, dropout_p, training=True)
     return ops.matmul(weights, value)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _views, ops
 from .._dtypes import NUMPY_TYPES
+from .._exact import flat_index
 from .._pointwise import broadcast, where
 from .._tensor import Tensor
 from .._tracing import as_tensor
@@ -254,10 +255,10 @@ def _filled(call: Call, value: Any) -> Tensor:
 
 # Lookups
 
-def _positive(index: Any, size: int) -> Tensor:
-    """Numbers from the end become numbers from the start."""
+def _positive(index: Any, size: int) -> Any:
+    """Numbers from the end become numbers from the start. A constant stays one."""
     if isinstance(index, np.ndarray):
-        return as_tensor(np.where(index < 0, index + size, index))
+        return np.where(index < 0, index + size, index)
     tensor = as_tensor(index)
     return where(tensor < 0, tensor + size, tensor)
 
@@ -308,13 +309,12 @@ def _index(call: Call, x: Any, indices: Sequence[Any]) -> Tensor:
     if places != list(range(first, last + 1)):
         raise Unsupported("takes indices of dimensions that do not follow each other")
     # These dimensions as one, and one number for each element of it.
-    number: Any = 0
-    for at, index in given:
-        own = _positive(index, tensor.shape[at])
-        number = own if at == first else number * tensor.shape[at] + own
+    sizes = tensor.shape[first:last + 1]
+    number = flat_index([_positive(index, size) for (_, index), size in zip(given, sizes)],
+                        sizes)
     whole = tensor.reshape([*tensor.shape[:first], math.prod(tensor.shape[first:last + 1]),
                             *tensor.shape[last + 1:]])
-    return _rows_of(whole, as_tensor(number), first)
+    return _rows_of(whole, number, first)
 
 
 @aten("gather.default", limits="floats; up to 64 indices along the dimension, the other "

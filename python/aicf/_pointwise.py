@@ -214,12 +214,10 @@ def _as_float(tensor: Tensor) -> Tensor:
 def divide(left: Any, right: Any) -> Tensor:
     """Returns left / right. The quotient of integers is f32."""
     import numpy as np
-    if _is_special(right):
+    if _is_special(right) or is_number(right) and right == 0:
         return binary(ops.div, _as_float(as_tensor(left)), np.asarray(float(right)))
     if is_number(right):
         number = finite(right)
-        if number == 0:
-            trace_error("division by zero")
         tensor = _as_float(as_tensor(left))
         if abs(math.frexp(number)[0]) == 0.5 and 2.0 ** -14 <= abs(number) <= 2.0 ** 14:
             return ops.scale(tensor, factor=1.0 / number)  # exact, and faster
@@ -288,7 +286,8 @@ def minimum(left: Any, right: Any) -> Tensor:
 def clamp(tensor: Tensor, low: Any = None, high: Any = None) -> Tensor:
     """Returns `tensor`, but not below `low` and not above `high`. Each bound is a number,
     a tensor, an array or None. An element that equals a bound gets the gradient. Where a
-    bound is NaN, so is the result, and NaN has no gradient. Where low is above high, the result is high."""
+    bound is NaN, so is the result, and NaN has no gradient. Where low is above high, the
+    result is high."""
     if low is None and high is None:
         trace_error("clamp: expected min, max or both")
     import numpy as np
@@ -303,8 +302,8 @@ def clamp(tensor: Tensor, low: Any = None, high: Any = None) -> Tensor:
                  else bound for bound in (low, high))
     if all(bound is None or isinstance(bound, (int, float)) for bound in (low, high)):
         return ops.clamp(tensor,
-                         min=-math.inf if low is None else low,
-                         max=math.inf if high is None else high)
+                         min=-math.inf if low is None else _field(low),
+                         max=math.inf if high is None else _field(high))
     for bound, inside, outside in ((low, ">=", "<"), (high, "<=", ">")):
         if bound is not None:
             x, limit = broadcast_all(promoted(*pair(tensor, as_tensor(bound) if is_number(
@@ -363,12 +362,12 @@ def _compare_number(tensor: Tensor, operator: str, number: int | float) -> Tenso
             a, b = broadcast_all(pair(tensor, np.asarray(number, "i8")))
             compared: Tensor = of_tensors(*((b, a) if exchanges else (a, b)))
             return compared
-    if math.isnan(number):
+    if number != number:  # isnan() cannot take 10^400
         never: Tensor = (ops.equal if operator == "!=" else ops.not_equal)(
             zero := ops.fill_like(tensor, value=0.0), zero)
         return never
     # The number is rounded to the tensor's type, as an element may have been.
-    result: Tensor = of_number(tensor, value=rounded(number, tensor.dtype))
+    result: Tensor = of_number(tensor, value=rounded(_field(number), tensor.dtype))
     return result
 
 
@@ -412,10 +411,10 @@ def masked_fill(tensor: Any, mask: Any, value: Any, inverted: bool = False) -> T
         return ops.where(*broadcast_all([
             _mask(mask), *pair(*(reversed(filled) if inverted else filled))]))
     x, where_true = broadcast_all([kept, _mask(mask)])
-    if math.isnan(value):
+    if value != value:  # isnan() cannot take 10^400
         filled = [ops.fill_like(x, value=0.0) / ops.fill_like(x, value=0.0), x]
         return ops.where(where_true, *(reversed(filled) if inverted else filled))
-    return ops.masked_fill(x, where_true, value=value, inverted=inverted)
+    return ops.masked_fill(x, where_true, value=_field(value), inverted=inverted)
 
 
 def where(condition: Any, a: Any, b: Any) -> Tensor:

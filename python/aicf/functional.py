@@ -185,7 +185,7 @@ def norm(x: Any, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
     if p == 2:
         return root(tensor.square().sum(axis, keepdim=keepdim))
     if p == math.inf:
-        axes = None if axis is None else _views.normal_axes(tensor, axis)
+        axes = None if axis is None else tuple(_views.normal_axes(tensor, axis))
         return shared_extremum(tensor.abs(), axes, keepdim, True, are_all_nan=False)
     trace_error("norm: p is %r, expected 1, 2 or inf" % (p,))
 

@@ -54,8 +54,6 @@ def _div(call: Call, a: Any, b: Any) -> Tensor:
         if uniform(b) in (None, -1):  # the quotient of the least number would not have the type
             made = where(call.tensor(b) == -1, ops.neg(call.tensor(a)), made)
         return whole(call, made)
-    if uniform(b) == 0:
-        b = call.tensor(b)
     return _two(divide)(call, a, b)
 
 

@@ -54,8 +54,7 @@ def _mul(call: Call, a: Any, b: Any) -> Tensor:
 
 @aten("div.Tensor", "div.Scalar", takes_numbers=True)
 def _div(call: Call, a: Any, b: Any) -> Tensor:
-    b = call.tensor(b) if isinstance(b, (int, float)) and b == 0 else call.operand(b)
-    result: Tensor = call.operand(a) / b
+    result: Tensor = call.operand(a) / call.operand(b)
     return result
 
 

@@ -382,10 +382,11 @@ def metric(b):
         del shape[axes[0]]
     if axes != [0, 1] and turned.shape[1 - axes[0]] == 1 or axes == [1] \
             and turned is scores:
-        best, where = b.op(b.rng.choice(["reduce_max", "reduce_min"]), [turned],
-                           [(shape, turned.dtype), (shape, "i32")], axes=axes)
-        b.op("extremum_bwd", [best, where], [(turned.shape, turned.dtype)], axes=axes,
-             shape=list(turned.shape))
+        for kind in ("reduce_max", "reduce_min"):
+            best, where = b.op(kind, [turned], [(shape, turned.dtype), (shape, "i32")],
+                               axes=axes)
+            b.op("extremum_bwd", [best, where], [(turned.shape, turned.dtype)], axes=axes,
+                 shape=list(turned.shape))
     labels = b.argument("input", "%sclasses%d" % (b.prefix, b.count), (rows,),
                         b.rng.choice(INTEGERS), [b.rng.randrange(width) for _ in range(rows)])
     b.counts += [found, b.op("count_equal", [found, labels], [((), "i32")])]

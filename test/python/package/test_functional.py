@@ -367,7 +367,6 @@ def test_dropout_is_for_training_unless_it_is_told(entry_trains, options, drops)
     (lambda x, y: (x > 0) < (y > 0), "i1 has no order"),
     (lambda x, y: x & y, "logic is of i1"),
     (lambda x, y: aicf.where(x, x, y), "as a mask: expected i1"),
-    (lambda x, y: x.masked_fill(x > 0, math.nan), "expected a number or an infinity"),
     (lambda x, y: x.clamp(), "expected min, max or both"),
     (lambda x, y: x ** math.inf, "expected a finite number"),
     (lambda x, y: bool(x > 0), "aicf.where chooses"),

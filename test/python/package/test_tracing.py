@@ -262,8 +262,6 @@ def test_branching_on_a_value():
     (lambda x, y: x.T @ 2, "expected a traced tensor"),
     (lambda x, y: x + "a", "expected a traced tensor"),
     (lambda x, y: x + np.exp, "expected a traced tensor, got <ufunc 'exp'>"),
-    (lambda x, y: x * float("inf"), "finite"),
-    (lambda x, y: x / 0, "division by zero"),
     (lambda x, y: x.sum(2), "axis 2"),
     (lambda x, y: x.sum("0"), "axis is '0'"),
     (lambda x, y: x + y.sum(1), "do not broadcast"),

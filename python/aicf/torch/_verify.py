@@ -125,7 +125,7 @@ def verify(module: Any, loss_fn: Any, names: Sequence[str], inputs: Sequence[Any
         ours, gradients, states = _ours(module, loss_fn, names, inputs, targets, device,
                                         trained)
     found = _differences(trained, single, double, gradients)
-    if difference(*(np.asarray(v) for v in (ours, loss, wide)),
+    if difference(np.asarray(ours), np.asarray(loss), np.asarray(wide),
                   FLOOR * max(1.0, abs(wide)), "PyTorch"):
         found.insert(0, "the loss is %.9g, in PyTorch %.9g" % (ours, wide))
     for name, value in buffers.items():
@@ -151,8 +151,8 @@ def _differences(trained: Sequence[str], single: dict[str, Any], double: dict[st
                 found.append((math.inf, "%r has %s gradient in PyTorch" % (
                     name, "no" if expected is None else "a")))
             continue
-        wrong = difference(*map(_array, (own, single[name], expected)), FLOOR * largest,
-                           "PyTorch")
+        wrong = difference(_array(own), _array(single[name]), _array(expected),
+                           FLOOR * largest, "PyTorch")
         if wrong:
             found.append((wrong[0], "the gradient of %r %s" % (name, wrong[1])))
     return [text for _, text in sorted(found, reverse=True)]

@@ -107,11 +107,24 @@ def test_branches_on_values():
 
 
 def test_a_closure_that_changes():
-    calls = []
+    calls, number = [], 0
 
     def loss(y, target):
+        nonlocal number
+        number += 1
         calls.append(1)
         return F.mse_loss(y, target) * len(calls)
+    refused("calls, number changes in each call", nn.Linear(6, 2), loss)
+    assert calls == [] and number == 0
+
+
+CALLS = []
+
+
+def test_a_global_that_changes():
+    def loss(y, target):
+        CALLS.append(1)
+        return F.mse_loss(y, target) * len(CALLS)
     with pytest.raises(aicf.TraceError, match="a second run"):
         compiled(nn.Linear(6, 2), loss, verify=True)
 

@@ -103,11 +103,13 @@ def test_another_batch_size_trains_what_the_first_one_does():
     net = classifier()
     net[0].bias.requires_grad = False
     step = step_of(net)
-    net[0].bias.requires_grad, net[0].weight.requires_grad = True, False
     before = {n: v.clone() for n, v in net.state_dict().items()}
     step(*batch(5))
     moved = {n for n, v in net.state_dict().items() if not torch.equal(v, before[n])}
     assert moved == {"0.weight", "3.weight", "3.bias"}
+    net[0].bias.requires_grad, net[0].weight.requires_grad = True, False
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="requires_grad of"):
+        step(*batch(3))
     assert net[0].bias.requires_grad and not net[0].weight.requires_grad
 
 

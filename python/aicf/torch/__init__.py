@@ -118,15 +118,18 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
         seed = int(torch.initial_seed()) % 2 ** 63
     from ._capture import check_loss, check_module
     from ._import import dtype_of
+    from ._memory import check_no_overlap
     from ._model import Imported, input_names
     from ._optimizer import TorchOptimizer
     given, wanted = _tensors(inputs, "inputs"), _tensors(targets, "targets")
     check_module(module, loss_fn)
     check_one_device(module)
+    check_no_overlap([(n, p) for n, p in module.named_parameters() if p.requires_grad])
     owner = TorchOptimizer(optimizer)
     names = input_names(module, loss_fn, len(given), len(wanted))
     imported = Imported(module, loss_fn, names, len(given), owner.ids, owner.group_of,
                         device)
+    imported.examples = (*given, *wanted)
     specs = {n: compiled.Spec(tuple(v.shape), dtype_of(v.dtype))
              for n, v in zip(names, (*given, *wanted))}
     with _progress("importing %s: torch.export" % type(module).__name__):
@@ -191,6 +194,8 @@ def predict(module: Any, inputs: Any, *, device: str = "cpu", precision: str = "
         imported = Imported(module, None, names, len(given), set(), {}, device)
     specs = {n: compiled.Spec(tuple(v.shape), dtype_of(v.dtype))
              for n, v in zip(names, given)}
+    imported.examples = given
+    imported.prepare_prediction([(s.shape, s.dtype) for s in specs.values()])
     return compiled.compile(imported.model, specs, program=program, name=name,
                             device=device, precision=precision, seed=seed, shapes=shapes,
                             threads=threads, check_indices=check_indices, **options)

@@ -15,7 +15,6 @@ Nothing of AICF's is traced here.
 from __future__ import annotations
 
 import contextlib
-import copy
 import inspect
 import os
 import re
@@ -25,9 +24,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+import torch.utils.checkpoint
 
 from ..errors import ModuleImportError
 from . import _loss_ops, _pointwise_ops, _row_ops, _view_ops  # noqa: F401
+from ._state import Kept, State, kept_state
 from ._table import TABLE
 
 #: Ops that read no element of their operands, and those that make nothing of them.
@@ -67,6 +68,7 @@ class Captured:
         updates: by the name of a buffer, the node of its new value.
         results: nodes of what the function returned, flat.
         unflatten: puts values together as the function returned them.
+        kept: what the module keeps from call to call in its attributes.
         trained: placeholders of parameters that have a gradient.
         active: nodes that a gradient goes through.
     """
@@ -77,6 +79,7 @@ class Captured:
     updates: dict[str, Any]
     results: list[Any]
     unflatten: Callable[[list[Any]], Any]
+    kept: Kept = field(default_factory=Kept)
     trained: set[Any] = field(default_factory=set)
     active: set[Any] = field(default_factory=set)
 
@@ -87,19 +90,27 @@ def overload_of(node: Any) -> str:
     return text[5:] if text.startswith("aten.") else text
 
 
-def whole_module(module: Any, loss_fn: Any, count: int) -> Any:
-    """loss_fn(module(*inputs), *targets) as one module; module(*inputs) without."""
-    class Whole(torch.nn.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.module = module
-            self.loss = loss_fn
+class Whole(torch.nn.Module):  # type: ignore[misc]
+    """loss(module(*inputs), *targets) as one module; module(*inputs) without a loss. The
+    attributes of `kept` are its buffers, too."""
 
-        def forward(self, *args: Any) -> Any:
-            if self.loss is None:
-                return self.module(*args)
-            return self.loss(self.module(*args[:count]), *args[count:])
-    return Whole()
+    def __init__(self, module: Any, loss_fn: Any, count: int) -> None:
+        super().__init__()
+        self.module, self.loss, self.count = module, loss_fn, count
+        self.kept = Kept()
+
+    def keep(self, kept: Kept) -> None:
+        self.kept = kept
+        for i, (_, tensor, _) in enumerate(kept.of_attributes):
+            self._buffers["kept%d" % i] = tensor
+
+    def forward(self, *args: Any) -> Any:
+        lent = self.kept.lend([self._buffers["kept%d" % i]
+                               for i in range(len(self.kept.of_attributes))])
+        result = self.module(*args) if self.loss is None else \
+            self.loss(self.module(*args[:self.count]), *args[self.count:])
+        self.kept.take(lent)
+        return result
 
 
 # What export would pass over in silence
@@ -164,17 +175,16 @@ def _wrapper(module: Any) -> str:
 
 
 @contextlib.contextmanager
-def _watched(module: Any) -> Iterator[None]:
-    """While the module runs: gradient functions and hooks of its own are refused, and so
-    are Python attributes that change, which are put back."""
-    function = torch.autograd.Function.__dict__["apply"]  # not bound to a class
-    hook = torch.Tensor.register_hook
-
+def _watched() -> Iterator[None]:
+    """While the module is exported: what no graph shows is refused, or replaced by what a
+    graph has."""
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if cls.__name__ == "CheckpointFunction":  # (function, whether, *its arguments)
-            return args[0](*args[2:])
+            result = args[0](*args[2:])
+            args[0](*args[2:])  # as below
+            return result
         if cls.__module__ == "torch.utils.checkpoint":  # its others compute nothing
-            return function.__get__(None, cls)(*args, **kwargs)
+            return original.__get__(None, cls)(*args, **kwargs)
         raise ModuleImportError("%s is a torch.autograd.Function: its backward() is not in the "
                            "graph that PyTorch exports, and so its gradients would be "
                            "wrong" % cls.__qualname__, *_user_frame())
@@ -183,39 +193,41 @@ def _watched(module: Any) -> Iterator[None]:
         raise ModuleImportError("Tensor.register_hook: a gradient hook is not in the graph that "
                            "PyTorch exports", *_user_frame())
 
-    before, set_by_user = _attributes_of(module), []
-    setter = torch.nn.Module.__setattr__
+    def detach_(self: Any) -> Any:
+        raise ModuleImportError("Tensor.detach_() is not in the graph that PyTorch exports: "
+                                "write x = x.detach()", *_user_frame())
 
-    def note_and_set(self: Any, key: str, value: Any) -> None:
-        # Export puts numbers back itself, without a word.
-        old = self.__dict__.get(key, _Absent)
-        if _is_users(sys._getframe(1).f_code.co_filename) and old is not value \
-                and not isinstance(value, (torch.Tensor, torch.nn.Module)) \
-                and not _is_equal(old, value):
-            set_by_user.append((self, key))
-        setter(self, key, value)
-    torch.nn.Module.__setattr__ = note_and_set
-    torch.autograd.Function.apply = classmethod(apply)
-    torch.Tensor.register_hook = register_hook
+    def enter(self: Any) -> None:  # inference_mode is not in the graph, no_grad is
+        self.as_no_grad = torch.no_grad() if self.mode else torch.enable_grad()
+        self.as_no_grad.__enter__()
+
+    def leave(self: Any, *error: Any) -> None:
+        self.as_no_grad.__exit__(*error)
+
+    def generator(*args: Any, **kwargs: Any) -> Iterator[None]:
+        """Backward computes a checkpointed part again, and its batch norms move their
+        statistics again. The rest of the second run is dropped."""
+        given = without_reentrant.bind(*args, **kwargs).arguments
+        yield
+        next(iter(given.values()))(*given.get("args", ()), **given.get("kwargs", {}))
+
+    checkpoint = torch.utils.checkpoint
+    without_reentrant = inspect.signature(checkpoint._checkpoint_without_reentrant_generator)
+    original = torch.autograd.Function.__dict__["apply"]  # not bound to a class
+    places = [(torch.autograd.Function, "apply", original, classmethod(apply)),
+              (torch.Tensor, "register_hook", torch.Tensor.register_hook, register_hook),
+              (torch.Tensor, "detach_", torch.Tensor.detach_, detach_),
+              (torch.inference_mode, "__enter__", torch.inference_mode.__enter__, enter),
+              (checkpoint, "_checkpoint_without_reentrant_generator",
+               checkpoint._checkpoint_without_reentrant_generator, generator),
+              (torch.inference_mode, "__exit__", torch.inference_mode.__exit__, leave)]
+    for place, name, _, new in places:
+        setattr(place, name, new)
     try:
         yield
     finally:
-        torch.autograd.Function.apply = function
-        torch.Tensor.register_hook = hook
-        torch.nn.Module.__setattr__ = setter
-        changed = _restored(module, before)
-    paths = {id(part): path for path, part in module.named_modules()}
-    changed += [_attribute_name(paths.get(id(part), ""), key) for part, key in set_by_user]
-    if changed:
-        raise ModuleImportError(
-            "Python attributes change while the module runs, and a step would not do it "
-            "again: %s. A buffer (register_buffer) keeps a value"
-            % ", ".join(sorted(set(changed))),
-            "", 0)
-
-
-class _Absent:
-    pass
+        for place, name, old, _ in places:
+            setattr(place, name, old)
 
 
 _PYTORCH, _OURS = (os.path.dirname(os.path.abspath(f)) + os.sep
@@ -233,54 +245,6 @@ def _user_frame() -> tuple[str, int]:
         if _is_users(frame.filename):
             return frame.filename, frame.lineno
     return "", 0
-
-
-_HELD = ("_parameters", "_buffers", "_modules")
-
-
-def _attributes_of(module: Any) -> list[tuple[str, Any, dict[str, Any], dict[str, Any]]]:
-    """Of each module, its attributes as they are, and copies of those that may change
-    inside."""
-    return [(name, part, dict(part.__dict__),
-             {k: copy.copy(v) for k, v in part.__dict__.items()
-              if isinstance(v, (list, dict, set)) and k not in _HELD
-              and not k.startswith("_forward") and not k.startswith("_backward")})
-            for name, part in module.named_modules()]
-
-
-def _restored(module: Any,
-              before: list[tuple[str, Any, dict[str, Any], dict[str, Any]]]) -> list[str]:
-    """Names of attributes that are others now; they are put back."""
-    changed = []
-    for path, part, attributes, copies in before:
-        for key, copied in copies.items():  # the same object, with what it held
-            original = attributes[key]
-            if not _is_equal(copied, original):
-                changed.append(_attribute_name(path, key))
-                original.clear()
-                (original.extend if isinstance(original, list) else original.update)(copied)
-        for key in {*attributes, *part.__dict__}:
-            old, new = attributes.get(key, _Absent), part.__dict__.get(key, _Absent)
-            if old is new:
-                continue
-            if not _is_equal(old, new):
-                changed.append(_attribute_name(path, key))
-            if old is _Absent:
-                part.__dict__.pop(key, None)
-            else:
-                part.__dict__[key] = old
-    return changed
-
-
-def _attribute_name(path: str, key: str) -> str:
-    return ".".join(filter(None, (path, key))).removeprefix("module.")
-
-
-def _is_equal(a: Any, b: Any) -> bool:
-    try:
-        return type(a) is type(b) and bool(a == b)
-    except Exception:  # of tensors, or of whatever a class says
-        return a is b
 
 
 # Export
@@ -311,7 +275,7 @@ def module_path_of(node: Any) -> str:
 
 
 def _export(whole: Any, examples: Sequence[Any]) -> Any:
-    with torch.enable_grad(), _watched(whole):
+    with torch.enable_grad(), _watched():
         try:
             return torch.export.export(whole, tuple(examples), strict=False)
         except ModuleImportError:
@@ -373,22 +337,26 @@ def _functional(program: Any) -> Any:
 
 def capture(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[Any],
             frozen: Callable[[Any], bool],
-            changes: Callable[[Any], bool] = lambda buffer: False) -> Captured:
+            changes: Callable[[Any], bool] = lambda buffer: False,
+            known: Sequence[State] = (), are_real: bool = False) -> Captured:
     """The graph of loss_fn(module(*inputs), *targets), in the module's own mode.
 
     Args:
         loss_fn: None: the graph of module(*inputs).
-        inputs, targets: example tensors, whose values do not matter.
+        inputs, targets: example tensors, with which the module is run.
         frozen: whether a parameter has no gradient.
         changes: whether a buffer that this graph only reads is changed by another one.
+        known: states that other graphs of the module have.
+        are_real: whether the user gave the examples, and not their shapes alone.
     Raises: ModuleImportError with all that cannot be said.
     """
     check_module(module, loss_fn)
-    whole = whole_module(module, loss_fn, len(inputs))
-    program = _export(whole, [*inputs, *targets])
-    _mark_no_grad(program)
-    program = _functional(program)
-    return _read(program, whole, frozen, changes)
+    whole, examples = Whole(module, loss_fn, len(inputs)), [*inputs, *targets]
+    with kept_state(whole, examples, known, are_real) as kept:
+        whole.keep(kept)
+        program = _export(whole, examples)
+        _mark_no_grad(program)
+        return _read(_functional(program), whole, frozen, changes)
 
 
 def _read(program: Any, whole: Any, frozen: Callable[[Any], bool],
@@ -425,10 +393,24 @@ def _read(program: Any, whole: Any, frozen: Callable[[Any], bool],
     for node in [n for n in graph.nodes if overload_of(n) in _NOTHING]:
         graph.erase_node(node)
     graph.eliminate_dead_code()
-    found = Captured(graph, arguments, {}, updates, results, _unflatten_of(program))
+    found = Captured(graph, arguments, {}, updates, results, _unflatten_of(program),
+                     whole.kept)
+    _check_starts(found)
     _fold(found)
     _find_active(found, frozen)
     return found
+
+
+def _check_starts(found: Captured) -> None:
+    """Raises ModuleImportError: the graph reads a state that has no value at first."""
+    unknown = {id(tensor): name for name, tensor, is_known in found.kept.of_attributes
+               if not is_known}
+    names = [unknown[id(a.value)] for node, a in found.arguments.items()
+             if id(a.value) in unknown and any(user.op != "output" for user in node.users)]
+    if names:
+        raise ModuleImportError(
+            "%s is read before it is a tensor: give it one in __init__, of the shape that it "
+            "has after a call, with the values of the first call" % ", ".join(names), "", 0)
 
 
 def _unflatten_of(program: Any) -> Callable[[list[Any]], Any]:

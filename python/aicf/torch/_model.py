@@ -20,6 +20,7 @@ from .._dtypes import dtype_name
 from .._tracing import trace_error
 from ._capture import Captured, capture
 from ._import import _DTYPES, ImportedModel, Importer, dtype_of
+from ._state import State
 
 #: Bytes: what PyTorch's allocators give, and more than any kernel asks for.
 ALIGNMENT = 64
@@ -75,6 +76,10 @@ class Imported:
         self._modes = [(part, part.training) for part in module.modules()]
         self._frozen = [p for p in module.parameters() if not p.requires_grad]
         self._captured: dict[Any, Captured] = {}
+        #: The user's example inputs and targets, with which the module can be run.
+        self.examples: Sequence[Any] = ()
+        #: States that are attributes, by their names in the plan.
+        self.states: dict[str, State] = {}
         #: Set by the step: an entry that comes later has what the first one has.
         self.check_memory: Callable[[], None] = lambda: None
         #: id() of buffers that one of the graphs changes; the others read the new value.
@@ -100,19 +105,32 @@ class Imported:
                     whole = "loss_fn." + name if whole in taken else whole
                     taken.add(whole)
                     yield whole, tensor, is_parameter
+        for state in self.states.values():
+            for name, tensor in zip(state.names, state.tensors):
+                yield name, tensor, False
 
     def _make_model(self) -> ImportedModel:
-        by_name: dict[str, Any] = {}
+        model = ImportedModel({})
         for name, tensor, is_parameter in self.named_tensors():
-            if id(tensor) not in self.owners:
-                made = self._owner(name, tensor, is_parameter)
-                if made is None:
-                    continue
-                self.owners[id(tensor)], self.tensors[id(tensor)] = made, tensor
-            by_name[name] = self.owners[id(tensor)]
-        model = ImportedModel(by_name)
+            self._add_to(model, name, tensor, is_parameter)
         object.__setattr__(model, "forward", self._forward_of(model))
         return model
+
+    def _add_to(self, model: ImportedModel, name: str, tensor: Any,
+                is_parameter: bool) -> None:
+        if id(tensor) not in self.owners:
+            made = self._owner(name, tensor, is_parameter)
+            if made is None:
+                return
+            self.owners[id(tensor)], self.tensors[id(tensor)] = made, tensor
+        model.owners[name] = self.owners[id(tensor)]
+
+    def _add_states(self, captured: Captured) -> None:
+        for state in captured.kept.states:
+            if not state.is_buffer:
+                self.states.setdefault(state.names[0], state)
+                for name, tensor in zip(state.names, state.tensors):
+                    self._add_to(self.model, name, tensor, False)
 
     def _owner(self, name: str, tensor: Any, is_parameter: bool) -> Any:
         try:
@@ -133,12 +151,15 @@ class Imported:
         return parameter
 
     def shareable(self, device: str, plan: Any) -> dict[str, Any]:
-        """Parameters that a device can use where they are: dense, and aligned for its
-        kernels."""
-        params = {t["name"]: t["dtype"] for t in plan.persistent() if t["role"] == "param"}
+        """Parameters and buffers that a device can use where they are: dense, and aligned
+        for its kernels. Steps of one module share them."""
+        kept = {t["name"]: t["dtype"] for t in plan.persistent()
+                if t["role"] in ("param", "state")}
         kind = device.partition(":")[0]
-        return {name: tensor.detach() for name, tensor, is_parameter in self.named_tensors()
-                if is_parameter and params.get(name) == dtype_of(tensor.dtype)
+        private = {name for state in self.states.values() for name in state.names}
+        return {name: tensor.detach() for name, tensor, _ in self.named_tensors()
+                if name in kept and name not in private
+                and kept[name] == dtype_of(tensor.dtype)
                 and tensor.device.type == kind and tensor.is_contiguous()
                 and tensor.data_ptr() % ALIGNMENT == 0}
 
@@ -151,13 +172,17 @@ class Imported:
                0 if is_step else len(self._changing))
         if key not in self._captured:
             self.check_memory()
-            examples = [torch.zeros(shape, dtype=_TORCH_TYPES[dtype], device=self._device())
-                        for shape, dtype in specs]
-            count = self.num_inputs if is_step else len(examples)
+            count = self.num_inputs if is_step else len(specs)
+            given = self.examples[:len(specs)]
+            are_real = [(tuple(v.shape), dtype_of(v.dtype)) for v in given] == list(specs)
+            examples = [v.detach().to(self._device()) for v in given] if are_real else [
+                torch.zeros(shape, dtype=_TORCH_TYPES[dtype], device=self._device())
+                for shape, dtype in specs]
             self._captured[key] = capture(
                 self.module, self.loss_fn if is_step else None, examples[:count],
                 examples[count:], lambda p: id(p) not in self.trained,
-                lambda b: id(b) in self._changing)
+                lambda b: id(b) in self._changing, list(self.states.values()), are_real)
+            self._add_states(self._captured[key])
             self._changing.update(id(a.value) for a in self._captured[key].arguments.values()
                                   if a.kind == "buffer")
         return self._captured[key]
@@ -181,6 +206,14 @@ class Imported:
         values = Importer(self.owners, self.keeps_all).run(captured, inputs)
         return captured.unflatten(values)
 
+    def _in_eval(self) -> contextlib.AbstractContextManager[None]:
+        return in_modes([(part, False) for part in self.module.modules()])
+
+    def prepare_prediction(self, specs: Sequence[tuple[tuple[int, ...], str]]) -> None:
+        """Exports what predict() is going to trace: states are known then."""
+        with self._in_eval():
+            self.captured(specs, False)
+
     def loss(self, model: Any, **inputs: Any) -> Any:
         """What aicf.compile_step traces."""
         return self._run([inputs[name] for name in self.names], True)
@@ -189,7 +222,7 @@ class Imported:
         names = self.names[:self.num_inputs]
 
         def forward(**inputs: Any) -> Any:
-            with in_modes([(part, False) for part in self.module.modules()]):
+            with self._in_eval():
                 value = self._run([inputs[name] for name in names], False)
             return _outputs(value)
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD

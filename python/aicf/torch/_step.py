@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgumentError
 from ..program import Entry
-from ._memory import Memory
 
 if TYPE_CHECKING:
+    from ._memory import Memory
     from ._model import Imported
     from ._optimizer import TorchOptimizer
 
@@ -50,15 +50,15 @@ class Step(Entry):
     Before each call it reads optimizer.param_groups, so that a scheduler changes what
     the next call does. Nothing is compiled for it.
 
-    Parameters of the module are shared where their memory can be: `shared` names them.
-    They move with every call. The others, and the buffers, are copied by
-    sync_to_module(). On a GPU a call is ordered with PyTorch's current stream, as a
+    Parameters and buffers of the module are shared where their memory can be: `shared`
+    names them. They move with every call, and other steps of the module see it. The rest,
+    and tensors that forward() keeps in attributes, are copied by sync_to_module(). On a GPU a call is ordered with PyTorch's current stream, as a
     kernel of PyTorch's is.
 
     Attributes:
         module: the user's, which stays what it was.
         optimizer: the user's, whose own step() is not called.
-        shared: names of the parameters that live in the module's memory.
+        shared: names of parameters and buffers that live in the module's memory.
     """
 
     imported: Imported
@@ -74,6 +74,7 @@ class Step(Entry):
         self.imported, self.torch_optimizer, self.shared = imported, optimizer, shared
         self.module, self.optimizer = imported.module, optimizer.optimizer
         self._roles = {t["name"]: str(t["role"]) for t in self.program.plan.persistent()}
+        from ._memory import Memory
         from ._optimizer import group_name
         used = [i for i in range(len(self.optimizer.param_groups))
                 if group_name(i) in self._roles]
@@ -82,13 +83,19 @@ class Step(Entry):
             device = next(t.device for n, t, _ in imported.named_tensors() if n in shared)
             self._current_stream = _current_stream_of(device)
         self._predictors: dict[Any, Entry] = {}
+        params = {n for n, role in self._roles.items() if role == "param"}
         self._memory = Memory(
-            imported, {n for n, role in self._roles.items() if role == "param"},
+            imported, params | shared,
             {n for n, _, is_parameter in imported.named_tensors()
              if not is_parameter and n not in self._roles})
         imported.check_memory = self._memory.check_all
+        self._moments: tuple[Any, int] = (None, 0)
         if any(self.optimizer.state.values()):
             self.load_optimizer_state()
+        self._note_moments()
+
+    def _note_moments(self) -> None:
+        self._moments = self.optimizer.state, len(self.optimizer.state)
 
     def _before_run(self) -> None:
         """The groups' numbers as they are now, and the stream to be ordered with."""
@@ -96,7 +103,10 @@ class Step(Entry):
         assert isinstance(root, Step)
         if root._refresh is not None:
             root._refresh()
-            root._memory.check_one()
+            root._memory.check_some()
+            state, count = root._moments
+            if root.optimizer.state is not state or len(state) != count:
+                root.load_optimizer_state()  # optimizer.load_state_dict() was called
         if root._current_stream is not None:
             stream = root._current_stream()
             for runner in self._runners or self._prepare():
@@ -139,8 +149,10 @@ class Step(Entry):
 
     def load_optimizer_state(self) -> None:
         """Takes moments and the count of updates from the optimizer; compile_step does
-        so too. Raises InvalidArgumentError: parameters with different counts."""
+        so too, and a call after optimizer.load_state_dict(). Raises InvalidArgumentError:
+        parameters with different counts."""
         import torch
+        self._note_moments()
         executor, optimizer = self.program.executor, self.torch_optimizer
         owned = list(self._owned())
         for name, parameter in owned:
@@ -176,24 +188,28 @@ class Step(Entry):
                 old = state.get("step")
                 state["step"] = torch.tensor(float(step)) if old is None \
                     or not isinstance(old, torch.Tensor) else old.fill_(step)
+        self._note_moments()
 
     def sync_to_module(self) -> None:
-        """Copies parameters that are not shared, and buffers, into the module."""
+        """Copies parameters and buffers that are not shared, and tensors that forward()
+        keeps, into the module."""
         self.program.sync()
         for name, tensor, _ in self.imported.named_tensors():
             if name not in self.shared and self._roles.get(name) in ("param", "state"):
                 tensor.data.copy_(_tensor_of(self.program.executor.read(name), tensor))
+        for state in self.imported.states.values():
+            state.store()
 
     def load_from_module(self) -> None:
-        """Takes parameters and buffers from the module, after it has been changed.
-        Parameters whose memory has been replaced are shared anew. Raises
-        InvalidArgumentError: a constant buffer has changed, or a parameter is another
-        object; compile the step again then."""
+        """Takes parameters and buffers from the module, after it has been changed. What has
+        other memory now is shared anew. Raises InvalidArgumentError: a constant buffer has
+        changed, or a parameter is another object; compile the step again then."""
         self._memory.check_constants()
-        tensors = {name: tensor for name, tensor, _ in self.imported.named_tensors()}
-        for name in self._memory.moved():
+        for state in self.imported.states.values():
+            state.load()
+        for name, tensor in self._memory.moved():
             if name in self.shared:
-                self.program.bind(name, tensors[name].detach())
+                self.program.bind(name, tensor.detach())
         for name, tensor, _ in self.imported.named_tensors():
             if name not in self.shared and self._roles.get(name) in ("param", "state"):
                 self._write(name, tensor)

@@ -25,6 +25,7 @@ from .._signature import Spec
 from ..errors import ModuleImportError, VerificationError
 from ._import import dtype_of
 from ._model import Imported
+from ._state import tensors_of
 
 #: Parts of the largest gradient of all, below which a difference is rounding: a gradient
 #: that is 0 in theory is nothing else.
@@ -66,7 +67,7 @@ def _generators_kept() -> Iterator[None]:
 
 def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[Any],
            dtype: Any) -> tuple[float, dict[str, Any], dict[str, Any]]:
-    """Loss, gradients and buffers of a copy that has made one step."""
+    """Loss, gradients and what is kept, of a copy that has made one step."""
     own = copy.deepcopy(module).to(dtype)
     loss_of = copy.deepcopy(loss_fn).to(dtype) if isinstance(loss_fn, torch.nn.Module) \
         else loss_fn
@@ -80,7 +81,7 @@ def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[A
         loss = loss_of(own(*of_type(inputs)), *of_type(targets))
         loss.backward()
     gradients = {n: p.grad for n, p in own.named_parameters()}
-    return float(loss.detach()), gradients, dict(own.named_buffers())
+    return float(loss.detach()), gradients, tensors_of(own)
 
 
 def _ours(module: Any, loss_fn: Any, names: Sequence[str], inputs: Sequence[Any],
@@ -95,6 +96,8 @@ def _ours(module: Any, loss_fn: Any, names: Sequence[str], inputs: Sequence[Any]
     imported.keeps_all = True
     values = [v.float() if v.is_floating_point() else v for v in (*inputs, *targets)]
     specs = {n: Spec(tuple(v.shape), dtype_of(v.dtype)) for n, v in zip(names, values)}
+    imported.examples = values
+    imported.captured([(s.shape, s.dtype) for s in specs.values()], True)
     traced = compiled.trace_step(imported.model, imported.loss, None, specs)
     program = traced.lower(device).compile()
     entry = program["train_step"]
@@ -132,7 +135,7 @@ def verify(module: Any, loss_fn: Any, names: Sequence[str], inputs: Sequence[Any
         if name in states and value.is_floating_point() and not torch.allclose(
                 states[name].double(), value.double().cpu(), rtol=1e-4, atol=1e-5,
                 equal_nan=True):
-            found.append("buffer %r becomes another" % name)
+            found.append("the tensor %r becomes another" % name)
     if found:
         raise VerificationError(
             "the compiled step differs from one step of PyTorch (verify=False leaves this "

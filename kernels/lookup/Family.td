@@ -115,7 +115,31 @@ def AICF_EmbeddingOp : AICF_Lookup<EmbeddingPrimitive> {
         uint64_t(table.getDimSize(0)), getPadding()));
   }];
 }
-def AICF_EmbeddingBwdOp : AICF_Lookup<EmbeddingBwdPrimitive>;
+def AICF_EmbeddingBwdOp : AICF_Lookup<EmbeddingBwdPrimitive> {
+  // A row that was not added gets 0, where a lookup gives NaN.
+  let gradient = [{
+    auto dy = ::llvm::cast<::mlir::ShapedType>(getDy().getType());
+    ::mlir::Value index = g.saved(getIndex());
+    ::mlir::Value below =
+        LessScalarOp::create(b, loc, index, ::llvm::APFloat(0.0));
+    ::mlir::Value above = GreaterEqualScalarOp::create(
+        b, loc, index, ::llvm::APFloat(double(getRows())));
+    ::mlir::Value isLeft = LogicalOrOp::create(b, loc, below, above);
+    if (int64_t padding = getPadding(); padding >= 0) {
+      ::mlir::Value isPadding = EqualScalarOp::create(
+          b, loc, index, ::llvm::APFloat(double(padding)));
+      isLeft = LogicalOrOp::create(b, loc, isLeft, isPadding);
+    }
+    ::llvm::SmallVector<int64_t> kept(dy.getShape());
+    kept.back() = 1;
+    ::mlir::Value mask = ReshapeOp::create(b, loc, isLeft, kept);
+    mask = BroadcastOp::create(b, loc, mask, dy.getShape());
+    ::mlir::Value rows = EmbeddingOp::create(
+        b, loc, g.cotangent(getDtable()), index);
+    g.add(getDy(), MaskedFillOp::create(b, loc, rows, mask,
+                                        ::llvm::APFloat(0.0), false));
+  }];
+}
 
 //===----------------------------------------------------------------------===//
 // Kernels

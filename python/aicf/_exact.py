@@ -122,6 +122,16 @@ def root(x: Tensor) -> Tensor:
 
 # Indices
 
+def rows_at(table: Tensor, number: Tensor) -> Tensor:
+    """Rows of a table of rank 2 and of any type, one for each number; integers are exact up
+    to 2^53. A number outside gives NaN, of integers 0 and of i1 False."""
+    if table.dtype in FLOATS:
+        return ops.embedding(table, number)
+    if table.dtype == "i1":
+        return ops.embedding(table.astype("f32"), number) > 0
+    return ops.embedding(table.astype("f64"), number).astype(table.dtype)
+
+
 def flat_index(indices: Sequence[Any], sizes: Sequence[int]) -> Tensor:
     """The number of an element, in row-major order, of a table of shape `sizes`. An index
     outside of its dimension gives -1, which is outside of the table."""

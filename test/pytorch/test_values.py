@@ -114,6 +114,38 @@ def test_is_pytorchs(name, dtype):
                                    err_msg=what)
 
 
+LEVEL = {
+    "floor": torch.floor, "ceil": torch.ceil, "round": torch.round, "trunc": torch.trunc,
+    "sign": torch.sign, "//": lambda x: torch.div(x, 0.3, rounding_mode="floor"),
+    "by a tensor": lambda x: torch.div(x, x + 2, rounding_mode="trunc"),
+    "of one part": lambda x: torch.cat([x[:2].floor(), x[2:].ceil()]),
+}
+
+
+@pytest.mark.parametrize("name", LEVEL)
+def test_a_gradient_of_zeros_trains(name):
+    """PyTorch decays a parameter whose gradient is 0, and not one without a gradient."""
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w, self.b = (torch.nn.Parameter(torch.full((4,), v)) for v in (0.7, 0.1))
+
+        def forward(self, x):
+            return LEVEL[name](x * self.w).sum() + self.b.sum()
+    module = Model()
+    twin = copy.deepcopy(module)
+    ours, theirs = (torch.optim.AdamW(m.parameters(), lr=0.5, weight_decay=0.5)
+                    for m in (module, twin))
+    x = torch.tensor([0.3, -2.0, math.inf, 5.0])
+    step = aicf.torch.compile_step(module, lambda loss: loss, ours, [x], verify=True)
+    loss = twin(x)
+    loss.backward()
+    theirs.step()
+    np.testing.assert_allclose(float(step(x)), float(loss))
+    torch.testing.assert_close(module.w, twin.w, equal_nan=True)
+    assert float(module.w[0]) == pytest.approx(0.525)
+
+
 @pytest.mark.parametrize("rows, columns", [([0, 1], [4, 0]), ([1, 1], [-5, 0]),
                                            ([5, 1], [0, 0])])
 def test_an_index_outside_of_a_dimension_reads_no_neighbour(rows, columns):

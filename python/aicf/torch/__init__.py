@@ -135,6 +135,9 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
     with _progress("importing %s: torch.export" % type(module).__name__):
         captured = imported.captured([(s.shape, s.dtype) for s in specs.values()], True)
     check_loss(captured)
+    if captured.checks:
+        note("the step leaves out what %s checks of values: %s" % (
+            type(module).__name__, ", ".join(sorted(set(captured.checks)))))
     if verify is None:
         verify = device == "cpu" and _bytes_of(module) <= VERIFIED_BYTES
     if verify:

@@ -27,8 +27,10 @@ import torch
 import torch.utils.checkpoint
 
 from ..errors import ModuleImportError
-from . import _loss_ops, _pointwise_ops, _row_ops, _view_ops  # noqa: F401
-from ._state import Kept, State, kept_state
+from . import (  # noqa: F401
+    _lookup_ops, _loss_ops, _pointwise_ops, _row_ops, _view_ops)
+from ._decisions import MARK
+from ._state import Kept, State, is_check, kept_state
 from ._table import TABLE
 
 #: Ops that read no element of their operands, and those that make nothing of them.
@@ -69,6 +71,7 @@ class Captured:
         results: nodes of what the function returned, flat.
         unflatten: puts values together as the function returned them.
         kept: what the module keeps from call to call in its attributes.
+        checks: places of the user's checks of values, which are left out.
         trained: placeholders of parameters that have a gradient.
         active: nodes that a gradient goes through.
     """
@@ -80,6 +83,7 @@ class Captured:
     results: list[Any]
     unflatten: Callable[[list[Any]], Any]
     kept: Kept = field(default_factory=Kept)
+    checks: list[str] = field(default_factory=list)
     trained: set[Any] = field(default_factory=set)
     active: set[Any] = field(default_factory=set)
 
@@ -354,13 +358,15 @@ def capture(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[
     whole, examples = Whole(module, loss_fn, len(inputs)), [*inputs, *targets]
     with kept_state(whole, examples, known, are_real) as kept:
         whole.keep(kept)
-        program = _export(whole, examples)
+        with kept.decisions.repeated():
+            program = _export(whole, examples)
         _mark_no_grad(program)
-        return _read(_functional(program), whole, frozen, changes)
+        return _read(_functional(program), whole, frozen, changes, lambda n: is_check(
+            whole, examples, kept.decisions, n))
 
 
 def _read(program: Any, whole: Any, frozen: Callable[[Any], bool],
-          changes: Callable[[Any], bool]) -> Captured:
+          changes: Callable[[Any], bool], is_a_check: Callable[[int], bool]) -> Captured:
     from torch.export.graph_signature import InputKind, OutputKind
     signature, graph = program.graph_signature, program.graph_module.graph
     owned = {**dict(whole.named_parameters(remove_duplicate=False)),
@@ -390,15 +396,68 @@ def _read(program: Any, whole: Any, frozen: Callable[[Any], bool],
         elif spec.target in updates or changes(value):
             kind = "buffer"
         arguments[node] = Argument(kind, -1, spec.target, value)
+    found = Captured(graph, arguments, {}, updates, results, _unflatten_of(program),
+                     whole.kept)
+    _take_whole_rows(graph)
+    _fold(found)
+    _check_decisions(found, is_a_check)
     for node in [n for n in graph.nodes if overload_of(n) in _NOTHING]:
         graph.erase_node(node)
     graph.eliminate_dead_code()
-    found = Captured(graph, arguments, {}, updates, results, _unflatten_of(program),
-                     whole.kept)
     _check_starts(found)
-    _fold(found)
     _find_active(found, frozen)
     return found
+
+
+#: An index that is repeated along the other dimensions, and the op that takes it once.
+_OF_ROWS = {"gather.default": torch.ops.aten.index_select.default,
+            "scatter_add.default": torch.ops.aten.index_add.default}
+
+
+def _take_whole_rows(graph: Any) -> None:
+    """gather(x, dim, index.expand(..)) as index_select, and scatter_add as index_add:
+    whole rows are moved by one number each."""
+    for node in graph.nodes:
+        if overload_of(node) not in _OF_ROWS:
+            continue
+        x, dim, index, *rest = node.args
+        if not isinstance(index, torch.fx.Node) or overload_of(index) != "expand.default":
+            continue
+        base, shape = index.args[0].meta["val"], tuple(index.meta["val"].shape)
+        dim = dim % len(shape) if shape else 0
+        whole = (rest or [x])[0].meta["val"].shape
+        if not shape or tuple(base.shape) != tuple(
+                n if d == dim else 1 for d, n in enumerate(shape)) or any(
+                m != n or m != x.meta["val"].shape[d] for d, (m, n) in
+                enumerate(zip(whole, shape)) if d != dim):
+            continue
+        if rest and whole[dim] != shape[dim]:
+            continue
+        with graph.inserting_before(node):
+            flat = graph.call_function(torch.ops.aten.reshape.default, (index.args[0], [-1]))
+        flat.meta.update(index.args[0].meta, val=base.reshape(-1))
+        node.target, node.args = _OF_ROWS[overload_of(node)], (x, dim, flat, *rest)
+        node.kwargs = {}
+
+
+def _check_decisions(found: Captured, is_check: Callable[[int], bool]) -> None:
+    """Raises ModuleImportError: a decision that may be another one in the next call."""
+    for node in found.graph.nodes:
+        if overload_of(node) != "_assert_async.msg" or not node.args[1].startswith(MARK):
+            continue
+        number = int(node.args[1].removeprefix(MARK))
+        decision = found.kept.decisions.made[number]
+        value = found.constants.get(node.args[0])
+        if value is None and is_check(number):
+            found.checks.append(decision.place)
+        elif value is None or not bool(value):
+            file, line = (decision.filename, decision.line) \
+                if _is_users(decision.filename) else line_of(node.args[0])[:2]
+            raise ModuleImportError(
+                "a branch, a size or a Python number depends on the values of a tensor (%s "
+                "gave %r), and the next call may have others" % (
+                    decision.kind, decision.value),
+                file, line)
 
 
 def _check_starts(found: Captured) -> None:
@@ -440,8 +499,14 @@ def _fold(found: Captured) -> None:
             argument = found.arguments[node]
             if argument.kind == "constant" and isinstance(argument.value, torch.Tensor):
                 values[node] = argument.value.detach()
+            elif _is_empty(node):
+                values[node] = argument.value
             continue
         if node.op != "call_function":
+            continue
+        if _is_empty(node):
+            value = node.meta["val"]
+            values[node] = torch.empty(value.shape, dtype=value.dtype)
             continue
         if is_random(node):
             continue
@@ -457,6 +522,12 @@ def _fold(found: Captured) -> None:
                                                  lambda n: values[n])
             with torch.no_grad():
                 values[node] = node.target(*args, **kwargs)
+
+
+def _is_empty(node: Any) -> bool:
+    """Whether it is a tensor without elements, which is as good as a constant."""
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and 0 in value.shape
 
 
 def _is_float(node: Any) -> bool:

@@ -110,7 +110,7 @@ class Importer:
         argument = captured.arguments[node]
         if argument.kind == "input":
             return inputs[argument.index]
-        if argument.kind == "constant" or not node.users:
+        if node in captured.constants or argument.kind == "constant" or not node.users:
             return None
         tensor = self.owners[id(argument.value)]._tensor()
         return tensor.astype(dtype_of(argument.value.dtype))
@@ -156,7 +156,9 @@ def _constant(value: Any, takes_numbers: bool) -> Any:
         return value.item()
     array = _of_one_number(value)
     dtype_of(value.dtype)
-    return as_tensor(array).astype("bf16") if value.dtype == torch.bfloat16 else array
+    if value.dtype == torch.bfloat16 and value.numel():
+        return as_tensor(array).astype("bf16")
+    return array
 
 
 def _of_one_number(value: Any) -> Any:

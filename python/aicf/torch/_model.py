@@ -139,6 +139,8 @@ class Imported:
             if is_parameter:
                 raise
             return None  # a buffer that a graph may not need
+        if not tensor.numel():
+            return None
         value = tensor.detach().contiguous()
         value = value.cpu() if self.on_host else value
         if not is_parameter:
@@ -173,11 +175,7 @@ class Imported:
         if key not in self._captured:
             self.check_memory()
             count = self.num_inputs if is_step else len(specs)
-            given = self.examples[:len(specs)]
-            are_real = [(tuple(v.shape), dtype_of(v.dtype)) for v in given] == list(specs)
-            examples = [v.detach().to(self._device()) for v in given] if are_real else [
-                torch.zeros(shape, dtype=_TORCH_TYPES[dtype], device=self._device())
-                for shape, dtype in specs]
+            examples, are_real = self._examples(specs)
             self._captured[key] = capture(
                 self.module, self.loss_fn if is_step else None, examples[:count],
                 examples[count:], lambda p: id(p) not in self.trained,
@@ -186,6 +184,22 @@ class Imported:
             self._changing.update(id(a.value) for a in self._captured[key].arguments.values()
                                   if a.kind == "buffer")
         return self._captured[key]
+
+    def _examples(self, specs: Sequence[tuple[tuple[int, ...], str]]
+                  ) -> tuple[list[Any], bool]:
+        """Inputs of these shapes and types, and whether they are the user's. His rows make
+        another batch size; if nothing fits, they are zeros."""
+        given = self.examples[:len(specs)]
+        device = self._device()
+        if [(tuple(v.shape), dtype_of(v.dtype)) for v in given] == list(specs):
+            return [v.detach().to(device) for v in given], True
+        if len(given) == len(specs) and all(
+                v.dim() and v.numel() and tuple(v.shape[1:]) == shape[1:]
+                and dtype_of(v.dtype) == dtype for v, (shape, dtype) in zip(given, specs)):
+            return [v.detach()[torch.arange(shape[0]) % len(v)].to(device)
+                    for v, (shape, _) in zip(given, specs)], False
+        return [torch.zeros(shape, dtype=_TORCH_TYPES[dtype], device=device)
+                for shape, dtype in specs], False
 
     def _device(self) -> Any:
         for _, tensor, _ in self.named_tensors():

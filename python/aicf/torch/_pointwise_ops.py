@@ -64,12 +64,24 @@ def _div_mode(call: Call, a: Any, b: Any, rounding_mode: str | None = None) -> A
     if rounding_mode is None:
         return _div(call, a, b)
     function = floor_quotient if rounding_mode == "floor" else quotient_toward_zero
-    return function(call.tensor(a), call.tensor(b))
+    return _level(call, function, a, b)
+
+
+def _level(call: Call, function: Any, *operands: Any) -> Tensor:
+    """A function whose gradient is 0. PyTorch trains a parameter that has no other way to
+    the loss, by zeros: so there is a way, which nothing goes along."""
+    tensors = [call.tensor(x) for x in operands]
+    y: Tensor = function(*(ops.stop_gradient(t) for t in tensors))
+    for x, tensor in zip(operands, tensors):
+        if call.needs_gradient and call.is_float and isinstance(x, Tensor):
+            y = where(broadcast(as_tensor(np.asarray(True)), y.shape), y,
+                      broadcast(tensor, y.shape))
+    return y
 
 
 @aten("trunc.default", "fix.default", limits="floats")
 def _trunc(call: Call, x: Any) -> Tensor:
-    return truncated(_float(call, x))
+    return _level(call, truncated, _float(call, x))
 
 
 def _remainders() -> None:
@@ -115,11 +127,15 @@ def _functions() -> None:
         return lambda call, x: function(_float(call, x) if is_float else call.tensor(x))
 
     for name in ("exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos",
-                 "log2", "log10", "exp2", "erf", "erfc", "tanh", "sigmoid", "floor", "ceil", "mish", "silu", "hardswish"):
+                 "log2", "log10", "exp2", "erf", "erfc", "tanh", "sigmoid", "mish", "silu",
+                 "hardswish"):
         aten("%s.default" % name)(row(getattr(ops, name), True))
-    for name in ("abs", "sign", "relu"):
+    for name in ("abs", "relu"):
         aten("%s.default" % name)(row(getattr(ops, name), False))
-    aten("round.default")(row(ops.round, True))
+    for name in ("floor", "ceil", "round"):
+        aten("%s.default" % name)(lambda call, x, function=getattr(ops, name): _level(
+            call, function, _float(call, x)))
+    aten("sign.default", "sgn.default")(lambda call, x: _level(call, ops.sign, x))
     aten("log_sigmoid.default")(row(ops.log_sigmoid, True))
     aten("selu.default")(row(ops.selu, True))
     aten("hardsigmoid.default")(row(F.hardsigmoid, True))

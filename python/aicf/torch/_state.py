@@ -28,6 +28,7 @@ import torch
 from torch.utils import _pytree
 
 from ..errors import ModuleImportError
+from ._decisions import Decisions
 
 #: Values are kept of a module that has at most so many bytes, and else of all but its
 #: parameters.
@@ -237,13 +238,14 @@ class State:
 
 @dataclass
 class Kept:
-    """The states of a module, for one that wraps it."""
+    """The states of a module, for one that wraps it, and the decisions of its last run."""
 
     states: list[State] = field(default_factory=list)
+    decisions: Decisions = field(default_factory=Decisions)
 
     @property
     def of_attributes(self) -> list[tuple[str, Any, bool]]:
-        """Of tensors that are no buffers: name, tensor, whether its value before the first
+        """Of tensors outside of buffers: name, tensor, whether its value before the first
         call is known."""
         return [(n, t, s.is_known) for s in self.states if not s.is_buffer
                 for n, t in zip(s.names, s.tensors)]
@@ -307,16 +309,25 @@ def _state_of(old: Any, change: Change) -> State | None:
     return State(change.owner, change.key, names, tensors, spec, is_buffer, is_known)
 
 
-def _run(whole: Any, examples: Sequence[Any]) -> Any:
+def _run(whole: Any, examples: Sequence[Any], decisions: Decisions) -> Any:
     """What the module returns; without gradients if it can do so."""
     devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
     with torch.random.fork_rng(devices=list(devices)):
         try:
             with torch.no_grad():
-                return whole(*examples)
+                return decisions.record(lambda: whole(*examples))
         except RuntimeError:
             with torch.enable_grad():  # it asks for gradients itself
-                return whole(*examples)
+                return decisions.record(lambda: whole(*examples))
+
+
+def is_check(whole: Any, examples: Sequence[Any], decisions: Decisions, number: int) -> bool:
+    """Whether the module raises an error where this decision is the other one."""
+    before = Snapshot(whole)
+    try:
+        return decisions.is_check(number, lambda: _run(whole, examples, Decisions()))
+    finally:
+        before.restore()
 
 
 def _check_draws(before: tuple[Any, Any]) -> None:
@@ -355,9 +366,10 @@ def _is_graphs(change: Change) -> bool:
         and change.container is change.owner._buffers
 
 
-def _found_by_runs(whole: Any, before: Snapshot, examples: Sequence[Any]) -> list[State]:
+def _found_by_runs(whole: Any, before: Snapshot, examples: Sequence[Any],
+                   decisions: Decisions) -> list[State]:
     numbers = random.getstate(), np.random.get_state(legacy=False)
-    first = _run(whole, examples)
+    first = _run(whole, examples, decisions)
     _check_draws(numbers)
     changed = {(id(c.container), c.key): c for c in before.changes()}
     _check_parameters(list(changed.values()))
@@ -366,7 +378,7 @@ def _found_by_runs(whole: Any, before: Snapshot, examples: Sequence[Any]) -> lis
         return []
     before.restore_values()
     middle = Snapshot(whole)
-    second = _run(whole, examples)
+    second = _run(whole, examples, decisions)
     again = [c for c in middle.changes() if (id(c.container), c.key) in changed
              or c.old is not c.new]
     middle.restore()
@@ -391,7 +403,7 @@ def _found_by_runs(whole: Any, before: Snapshot, examples: Sequence[Any]) -> lis
     return states
 
 
-def _with_known(found: Sequence[State], known: Sequence[State]) -> Kept:
+def _with_known(found: Sequence[State], known: Sequence[State]) -> list[State]:
     """Raises ModuleImportError: a batch of another size keeps other tensors."""
     states = {state.names[0]: state for state in known}
     for state in found:
@@ -399,7 +411,7 @@ def _with_known(found: Sequence[State], known: Sequence[State]) -> Kept:
         if [t.shape for t in own.tensors] != [t.shape for t in state.tensors]:
             raise _refused([state.names[0]], "has another shape for inputs of this shape, "
                            "and a state keeps its own")
-    return Kept(list(states.values()))
+    return list(states.values())
 
 
 def tensors_of(module: Any) -> dict[str, Any]:
@@ -426,10 +438,10 @@ def kept_state(whole: Any, examples: Sequence[Any], known: Sequence[State],
     Raises: ModuleImportError with all that changes and cannot be a state; what the
         module raises on the user's examples.
     """
-    before = Snapshot(whole)
+    before, decisions = Snapshot(whole), Decisions()
     try:
         try:
-            found = _found_by_runs(whole, before, examples)
+            found = _found_by_runs(whole, before, examples, decisions)
         except ModuleImportError:
             raise
         except Exception:
@@ -437,6 +449,6 @@ def kept_state(whole: Any, examples: Sequence[Any], known: Sequence[State],
                 raise
             before.restore()
             found = []
-        yield _with_known(found, known)
+        yield Kept(_with_known(found, known), decisions)
     finally:
         before.restore()

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,8 +11,7 @@ import numpy as np
 
 from .. import _views, ops
 from .._dtypes import NUMPY_TYPES
-from .._exact import flat_index
-from .._pointwise import broadcast, where
+from .._pointwise import broadcast
 from .._tensor import Tensor
 from .._tracing import as_tensor
 from ._table import Call, Unsupported, aten, lower_triangle
@@ -91,8 +89,6 @@ def _slice(call: Call, x: Any, dim: int = 0, start: int | None = None,
     tensor = as_tensor(x)
     at = _views.normal_axis(tensor, dim)
     first, last = _range(tensor.shape[at], start, end)
-    if first >= last:
-        raise Unsupported("gives a tensor without elements")
     return _part(tensor, at, slice(first, last, step))
 
 
@@ -109,7 +105,10 @@ def _narrow(call: Call, x: Any, dim: int, start: int, length: int) -> Any:
 
 @aten("split.Tensor", "split.sizes", "split_with_sizes.default")
 def _split(call: Call, x: Any, sizes: Any, dim: int = 0) -> Any:
-    return _views.split(as_tensor(x), sizes, dim)
+    if isinstance(sizes, int) or all(sizes):
+        return _views.split(as_tensor(x), sizes, dim)
+    parts = iter(_views.split(as_tensor(x), [n for n in sizes if n], dim))
+    return tuple(next(parts) if n else None for n in sizes)  # what is empty, nobody reads
 
 
 @aten("chunk.default")
@@ -126,7 +125,7 @@ def _unbind(call: Call, x: Any, dim: int = 0) -> Any:
 
 @aten("cat.default", "concat.default")
 def _cat(call: Call, tensors: Sequence[Any], dim: int = 0) -> Tensor:
-    return _views.concat([call.tensor(x) for x in tensors], dim)
+    return _views.concat([call.tensor(x) for x in tensors if 0 not in x.shape], dim)
 
 
 @aten("stack.default")
@@ -251,90 +250,3 @@ def _ones(call: Call, *args: Any, **kwargs: Any) -> Tensor:
 def _filled(call: Call, value: Any) -> Tensor:
     array = np.full(call.shape, value, NUMPY_TYPES[call.dtype])
     return as_tensor(array).astype(call.dtype)
-
-
-# Lookups
-
-def _positive(index: Any, size: int) -> Any:
-    """Numbers from the end become numbers from the start. A constant stays one."""
-    if isinstance(index, np.ndarray):
-        return np.where(index < 0, index + size, index)
-    tensor = as_tensor(index)
-    return where(tensor < 0, tensor + size, tensor)
-
-
-def _rows_of(x: Tensor, index: Tensor, at: int) -> Tensor:
-    """x[..., index, ...] along a dimension, of floats."""
-    front = x if at == 0 else x.permute([at] + [i for i in range(len(x.shape)) if i != at])
-    rest = front.shape[1:]
-    rows = ops.embedding(front.reshape(front.shape[0], math.prod(rest)), index)
-    taken = rows.reshape([*index.shape, *rest])
-    if at == 0:
-        return taken
-    rank = len(index.shape)
-    back = list(range(rank, rank + at)) + list(range(rank)) \
-        + list(range(rank + at, len(taken.shape)))
-    return taken.permute(back)
-
-
-def _check_looked_up(x: Tensor) -> None:
-    if x.dtype not in ("f16", "bf16", "f32", "f64"):
-        raise Unsupported("looks up %s" % x.dtype)
-
-
-@aten("embedding.default", limits="not scaled by frequency")
-def _embedding(call: Call, weight: Any, index: Any, padding_idx: int = -1,
-               scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
-    if scale_grad_by_freq:
-        raise Unsupported("scales gradients by frequency")
-    return ops.embedding(weight, index, padding=padding_idx)
-
-
-@aten("index_select.default", limits="floats")
-def _index_select(call: Call, x: Any, dim: int, index: Any) -> Tensor:
-    tensor = as_tensor(x)
-    _check_looked_up(tensor)
-    return _rows_of(tensor, as_tensor(index), _views.normal_axis(tensor, dim))
-
-
-@aten("index.Tensor", limits="floats; indices of dimensions that follow each other; no mask")
-def _index(call: Call, x: Any, indices: Sequence[Any]) -> Tensor:
-    tensor = as_tensor(x)
-    _check_looked_up(tensor)
-    given = [(i, v) for i, v in enumerate(indices) if v is not None]
-    if any(str(v.dtype) not in ("i32", "i64", "int32", "int64") for _, v in given):
-        raise Unsupported("takes a mask, and the number of elements depends on values")
-    places = [i for i, _ in given]
-    first, last = places[0], places[-1]
-    if places != list(range(first, last + 1)):
-        raise Unsupported("takes indices of dimensions that do not follow each other")
-    # These dimensions as one, and one number for each element of it.
-    sizes = tensor.shape[first:last + 1]
-    number = flat_index([_positive(index, size) for (_, index), size in zip(given, sizes)],
-                        sizes)
-    whole = tensor.reshape([*tensor.shape[:first], math.prod(tensor.shape[first:last + 1]),
-                            *tensor.shape[last + 1:]])
-    return _rows_of(whole, number, first)
-
-
-@aten("gather.default", limits="floats; up to 64 indices along the dimension, the other "
-                               "sizes those of the input")
-def _gather(call: Call, x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Tensor:
-    tensor, at = as_tensor(x), as_tensor(index)
-    _check_looked_up(tensor)
-    place = _views.normal_axis(tensor, dim)
-    if any(a != b for i, (a, b) in enumerate(zip(tensor.shape, at.shape)) if i != place):
-        raise Unsupported("takes an index whose other sizes are not those of the input")
-    if at.shape[place] > 64:
-        raise Unsupported("takes %d indices along the dimension" % at.shape[place])
-    order = [i for i in range(len(tensor.shape)) if i != place] + [place]
-    rows = tensor if order[place] == place else tensor.permute(order)
-    picked = [ops.pick(rows, _part(at, place, i)).unsqueeze(place)
-              for i in range(at.shape[place])]
-    return _views.concat(picked, place)
-
-
-@aten("one_hot.default")
-def _one_hot(call: Call, index: Any, num_classes: int = -1) -> Tensor:
-    from .. import functional as F
-    return F.one_hot(index, call.shape[-1])

@@ -117,6 +117,48 @@ def test_trees_of_one_structure_in_a_dict():
     assert np.allclose(average[0][0], expected["average"][0][0])
 
 
+def test_trees_of_one_structure_in_another_order():
+    params = Make().layers(3, 4, 2)
+
+    def moved(params, average, x, is_first):
+        new, loss = jax.jit(train)(params, x)
+        average = jax.tree.map(lambda a, b: 0.9 * a + 0.1 * b, average, new)
+        return (average, new, loss) if is_first else (new, average, loss)
+
+    def wrong(params, average, x):
+        return moved(params, average, x, True)
+    text = refused(wrong, params, params, X, donate_argnums=(0, 1),
+                   error=InvalidArgumentError)
+    assert "'params' and 'average' have one structure" in text
+    assert "result.0 of the result would be the new 'params', but is computed from" in text \
+        or "result.0.0 of the result" in text
+    for function, new_state in ((wrong, lambda r: (r[1], r[0])),
+                                (lambda p, a, x: moved(p, a, x, False), None)):
+        step = aicf.jax.compile_step(function, (params, params, X), (0, 1),
+                                     new_state=new_state)
+        expected = moved(params, params, X, False)
+        step(X)
+        for own, other in zip(jax.tree.leaves(step.state()), jax.tree.leaves(expected[:2])):
+            assert np.allclose(own, other, rtol=1e-5)
+
+
+def test_moments_beside_parameters_keep_their_order():
+    params = Make().layers(3, 4, 2)
+
+    def adam(params, m, v, x):
+        grads = jax.grad(lambda p: train(p, x)[1])(params)
+        m = jax.tree.map(lambda a, g: 0.9 * a + 0.1 * g, m, grads)
+        v = jax.tree.map(lambda a, g: 0.99 * a + 0.01 * g * g, v, grads)
+        return jax.tree.map(lambda p, a, b: p - 0.1 * a / (b ** 0.5 + 1e-3), params, m, v), \
+            m, v, x.sum()
+    zeros = jax.tree.map(jnp.zeros_like, params)
+    step = aicf.jax.compile_step(adam, (params, zeros, zeros, X), (0, 1, 2))
+    step(X)
+    expected = adam(params, zeros, zeros, X)[:3]
+    for own, other in zip(jax.tree.leaves(step.state()), jax.tree.leaves(expected)):
+        assert np.allclose(own, other, rtol=1e-4, atol=1e-6)
+
+
 def test_several_parts_may_be_a_donated_leaf():
     def function(count, x):
         return x.sum(), count + 1

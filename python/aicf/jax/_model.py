@@ -17,7 +17,7 @@ from .._tracing import location_of, user_line
 from ..errors import Diagnostic, InvalidArgumentError
 from ._import import Importer, dtype_of
 from ._table import is_constant
-from ._trees import Tree, argument_names, check_types, find_donated, tree_of
+from ._trees import Tree, argument_names, check_types, distances, find_donated, tree_of
 
 NewState = Callable[[Any], Sequence[Any]]
 
@@ -145,13 +145,14 @@ class Imported:
             closed, shapes = jax.make_jaxpr(self.function, return_shape=True)(*arguments)
             return _without_dead(closed), shapes
 
-    def _places(self, result: Tree) -> list[tuple[str, int]]:
+    def _places(self, closed: Any, result: Tree) -> list[tuple[str, int]]:
         """The leaf of the result that each donated leaf becomes."""
         donated = [Tree(t.name, t.structure, t.names, self.abstract[i])
                    for t, i in ((self.arguments[i], i) for i in self.donated)]
         if self.new_state is None:
             donated = [tree for tree in donated if tree.names]
-            first = find_donated(donated, result)
+            first = find_donated(donated, result, distances(
+                closed, [name for tree in self.arguments for name in tree.names]))
             numbers = [list(range(at, at + len(t.names))) for t, at in zip(donated, first)]
         else:
             numbers = self._chosen(result, donated)
@@ -177,7 +178,7 @@ class Imported:
         """What aicf.compile traces: the leaves that a call returns, by name."""
         closed, shapes = self._jaxpr({n: (t.shape, t.dtype) for n, t in inputs.items()})
         result = tree_of("result", shapes)
-        places = self._places(result)
+        places = self._places(closed, result)
         names = [name for tree in self.arguments for name in tree.names]
         tensors = [(self.owners[name] if name in self.owners else inputs[name])._tensor()
                    for name in names]

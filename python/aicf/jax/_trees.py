@@ -3,13 +3,14 @@
 """What goes in and out of a JAX function: leaves with names, and donated trees.
 
 A donated tree comes back as a part of the result: the part of the same structure. Of
-several, order decides, where it can. Shapes and types do not say which part it is; they
-must agree with it.
+several, order decides, where it can, and where what is computed from what does not say
+otherwise. Shapes and types do not say which part it is; they must agree with it.
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,7 +86,64 @@ def _levels(structure: Any) -> Any:
         level = below
 
 
-def find_donated(donated: Sequence[Tree], result: Tree) -> list[int]:
+#: Ops on the shortest way from a leaf of a donated tree (its name) to a leaf of the result
+#: (its number); infinity without a way.
+Distance = Callable[[str, int], float]
+
+
+def distances(closed: Any, names: Sequence[str]) -> Distance:
+    """Of a closed jaxpr whose arguments have these names."""
+    found: dict[str, list[float]] = {}
+
+    def between(name: str, number: int) -> float:
+        if name not in found:
+            given = [0.0 if n == name else math.inf for n in names]
+            found[name] = _steps(closed.jaxpr, given)
+        return found[name][number]
+    return between
+
+
+def _steps(jaxpr: Any, given: Sequence[float]) -> list[float]:
+    at = dict(zip(jaxpr.invars, given))
+
+    def of(value: Any) -> float:
+        return math.inf if hasattr(value, "val") else at.get(value, math.inf)
+    for equation in jaxpr.eqns:
+        steps = [of(v) for v in equation.invars]
+        inner = equation.params.get("jaxpr") or equation.params.get("call_jaxpr")
+        inner = getattr(inner, "jaxpr", inner)
+        if inner is not None and len(inner.invars) == len(steps) \
+                and len(inner.outvars) == len(equation.outvars):
+            made = _steps(inner, steps)
+        else:
+            made = [1 + min(steps, default=math.inf)] * len(equation.outvars)
+        at.update(zip(equation.outvars, made))
+    return [of(v) for v in jaxpr.outvars]
+
+
+def _check_order(alike: Sequence[Tree], found: Sequence[int], result: Tree,
+                 distance: Distance) -> None:
+    """Raises InvalidArgumentError: two of these parts, exchanged, are nearer to what they
+    are computed from than in their order."""
+    def cost(tree: Tree, first: int) -> float:
+        return sum(distance(name, first + i) for i, name in enumerate(tree.names))
+    for i, (a, at) in enumerate(zip(alike, found)):
+        for b, to in zip(alike[i + 1:], found[i + 1:]):
+            if cost(a, to) + cost(b, at) < cost(a, at) + cost(b, to):
+                raise InvalidArgumentError(
+                    "the donated arguments %r and %r have one structure, and in their order "
+                    "%s of the result would be the new %r, but is computed from %r: say which "
+                    "is which with new_state=lambda result: (...), the new trees in the order "
+                    "of donate_argnums" % (a.name, b.name, _part_name(result, at, a), a.name,
+                                           b.name))
+
+
+def _part_name(result: Tree, at: int, tree: Tree) -> str:
+    name = result.names[at]
+    return name if tree.structure.num_nodes == 1 else name.rpartition(".")[0]
+
+
+def find_donated(donated: Sequence[Tree], result: Tree, distance: Distance) -> list[int]:
     """For each donated tree, the number of its first leaf in the result.
 
     Raises:
@@ -113,10 +171,10 @@ def find_donated(donated: Sequence[Tree], result: Tree) -> list[int]:
                 "%s of the result have the structure of the donated argument%s %s: say "
                 "which is which with new_state=lambda result: (...), the new trees in the "
                 "order of donate_argnums" % (
-                    " and ".join(result.names[at] if donated[i].structure.num_nodes == 1
-                                 else result.names[at].rpartition(".")[0] for at in found),
+                    " and ".join(_part_name(result, at, donated[i]) for at in found),
                     "s"[:len(alike) > 1],
                     " and ".join(repr(donated[j].name) for j in alike)))
+        _check_order([donated[j] for j in alike], found, result, distance)
         for j, at in zip(alike, found):
             places[j] = at
             taken.update(range(at, at + donated[j].structure.num_leaves))

@@ -11,7 +11,7 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build configure setup fuzz fuzz-texts fuzz-programs fuzz-torch test-torch test-jax test-view mutants build-mutants goldens update-goldens wheel \
+.PHONY: train test build configure setup fuzz fuzz-texts fuzz-programs fuzz-torch test-torch test-torch-wide test-values test-jax test-view mutants build-mutants goldens update-goldens wheel \
         fuzz-bindings soak bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
@@ -97,6 +97,31 @@ test-torch: build
 	  AICF_BINARY_DIR=$(abspath $(BUILD)) PYTHONPATH=$(abspath $(BUILD))/python \
 	  $(CURDIR)/.deps/torch/bin/python3 -m pytest -W ignore -n $(JOBS) -p no:cacheprovider \
 	  $(TORCH_TESTS) .
+
+# Every op of PyTorch's own database at special points, beside PyTorch. VALUES=sample is
+# what CI runs, within 4 minutes.
+VALUES ?= all
+test-values: build
+	@test -f .deps/torch/made || $(MAKE) test-torch TORCH_TESTS=--collect-only >/dev/null
+	.deps/torch/bin/python3 -m pip install -q --disable-pip-version-check expecttest
+	cd test/values && AICF_VALUES=$(VALUES) PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 \
+	  AICF_SOURCE_DIR=$(CURDIR) AICF_BINARY_DIR=$(abspath $(BUILD)) \
+	  PYTHONPATH=$(abspath $(BUILD))/python $(CURDIR)/.deps/torch/bin/python3 -m pytest \
+	  -W ignore -n $(JOBS) -p no:cacheprovider .
+
+# Some 200 programs of packages (transformers, timm, torchvision, diffusers, ...) beside
+# PyTorch, which .deps/wide gets the first time (2 GB); half an hour.
+WIDE_TESTS ?=
+test-torch-wide: build
+	@test -f .deps/wide/made || { /usr/bin/python3 -m venv .deps/wide && \
+	  .deps/wide/bin/python3 -m pip install -q --disable-pip-version-check torch==2.13.0 \
+	    numpy pytest pytest-xdist safetensors tqdm transformers==5.24.0 timm==1.0.31 \
+	    diffusers==0.42.1 torchvision==0.28.0 x-transformers==2.31.10 \
+	    vit-pytorch==1.26.14 && touch .deps/wide/made; }
+	cd test/torch_wide && PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 \
+	  AICF_SOURCE_DIR=$(CURDIR) AICF_BINARY_DIR=$(abspath $(BUILD)) \
+	  PYTHONPATH=$(abspath $(BUILD))/python $(CURDIR)/.deps/wide/bin/python3 -m pytest \
+	  -W ignore -n $(JOBS) -p no:cacheprovider $(WIDE_TESTS) .
 
 # The import of JAX's steps beside JAX itself, with optax, flax and equinox, which .deps/jax
 # gets the first time (500 MB). Further arguments of pytest: JAX_TESTS="-k transformer".

@@ -12,7 +12,7 @@ import numpy as np
 from .. import functional as F
 from .. import ops
 from .._exact import floor_quotient, fmod, quotient_toward_zero, remainder, truncated
-from .._pointwise import broadcast, clamp, compare, maximum, minimum, power, where
+from .._pointwise import broadcast, clamp, compare, maximum, minimum, power, where, wide
 from .._tensor import Tensor
 from .._tracing import as_tensor
 from ._table import Call, Unsupported, aten
@@ -84,15 +84,32 @@ def _trunc(call: Call, x: Any) -> Tensor:
     return _level(call, truncated, _float(call, x))
 
 
-def _remainders() -> None:
-    def row(function: Any) -> Any:
-        return lambda call, a, b: function(call.tensor(a), call.tensor(b))
-    for name, function in (("remainder", remainder), ("fmod", fmod)):
-        aten("%s.Scalar" % name, "%s.Tensor" % name, takes_numbers=True,
-             limits="integers up to 2^53; by 0 they give 0")(row(function))
+_INTEGERS = "integers up to 2^53; by 0 they give 0"
 
 
-_remainders()
+@aten("fmod.Scalar", "fmod.Tensor", takes_numbers=True, limits=_INTEGERS)
+def _fmod(call: Call, a: Any, b: Any) -> Tensor:
+    return fmod(call.tensor(a), call.tensor(b))
+
+
+@aten("remainder.Scalar", "remainder.Tensor", takes_numbers=True, limits=_INTEGERS)
+def _remainder(call: Call, a: Any, b: Any) -> Tensor:
+    x, y = call.tensor(a), call.tensor(b)
+    rest = remainder(x, y)
+    if not (call.needs_gradient and call.is_float and isinstance(b, Tensor)):
+        return rest
+    # b's gradient is -floor(a / b) without the rounding of a / b, which fmod's has.
+    has, wanted = _rounded_quotient(x, y, rest), floor_quotient(x, y)
+    missing = where(has == wanted, 0.0, has - wanted)
+    divisor = y.masked_fill(missing == 0, 0.0)
+    return rest + (divisor - ops.stop_gradient(divisor)) * missing
+
+
+def _rounded_quotient(a: Tensor, b: Tensor, rest: Tensor) -> Tensor:
+    """What the gradient of remainder(a, b), through fmod, has for floor(a / b)."""
+    a, b, rest = (ops.stop_gradient(t) for t in (a, b, rest))
+    is_next = (rest != 0) & ((a < 0) ^ (b < 0))
+    return truncated(a / b) - is_next.astype(rest.dtype)
 
 
 @aten("pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow.Scalar", takes_numbers=True,
@@ -130,12 +147,9 @@ def _functions() -> None:
                  "log2", "log10", "exp2", "erf", "erfc", "tanh", "sigmoid", "mish", "silu",
                  "hardswish"):
         aten("%s.default" % name)(row(getattr(ops, name), True))
-    for name in ("abs", "relu"):
-        aten("%s.default" % name)(row(getattr(ops, name), False))
     for name in ("floor", "ceil", "round"):
         aten("%s.default" % name)(lambda call, x, function=getattr(ops, name): _level(
             call, function, _float(call, x)))
-    aten("sign.default", "sgn.default")(lambda call, x: _level(call, ops.sign, x))
     aten("log_sigmoid.default")(row(ops.log_sigmoid, True))
     aten("selu.default")(row(ops.selu, True))
     aten("hardsigmoid.default")(row(F.hardsigmoid, True))
@@ -187,6 +201,8 @@ def _prelu(call: Call, x: Any, weight: Any) -> Tensor:
 
 @aten("hardtanh.default")
 def _hardtanh(call: Call, x: Any, low: float = -1, high: float = 1) -> Tensor:
+    if not call.is_float:
+        return clamp(call.tensor(x), int(low), int(high))
     return F.hardtanh(x, float(low), float(high))
 
 
@@ -223,14 +239,76 @@ def _clamp_max(call: Call, x: Any, high: Any) -> Any:
     return _clamp(call, x, None, high)
 
 
-@aten("maximum.default")
+@aten("relu.default")
+def _relu(call: Call, x: Any) -> Tensor:
+    return call.tensor(x).relu() if call.is_float else clamp(call.tensor(x), 0, None)
+
+
+@aten("abs.default")
+def _abs(call: Call, x: Any) -> Tensor:
+    """NaN has the gradient 0, as in PyTorch."""
+    tensor = call.tensor(x)
+    if not (call.needs_gradient and call.is_float):
+        return ops.abs(tensor)
+    is_nan = tensor != tensor
+    return where(is_nan, ops.stop_gradient(tensor), ops.abs(tensor.masked_fill(is_nan, 0.0)))
+
+
+@aten("sign.default", "sgn.default")
+def _sign(call: Call, x: Any) -> Tensor:
+    def of_numbers(tensor: Tensor) -> Tensor:
+        return ops.sign(tensor.masked_fill(tensor != tensor, 0.0)) if call.is_float \
+            else ops.sign(tensor)
+    return _level(call, of_numbers, x)
+
+
+def _extremum(call: Call, function: Any, a: Any, b: Any) -> Tensor:
+    """Where one is NaN, the gradient goes to both."""
+    x, y = call.tensor(a), call.tensor(b)
+    result: Tensor = function(x, y)
+    if not (call.needs_gradient and call.is_float):
+        return result
+    return where((x != x) | (y != y), x + y, result)
+
+
+@aten("maximum.default", "max.other")
 def _maximum(call: Call, a: Any, b: Any) -> Tensor:
-    return maximum(call.tensor(a), call.tensor(b))
+    return _extremum(call, maximum, a, b)
 
 
-@aten("minimum.default")
+@aten("minimum.default", "min.other")
 def _minimum(call: Call, a: Any, b: Any) -> Tensor:
-    return minimum(call.tensor(a), call.tensor(b))
+    return _extremum(call, minimum, a, b)
+
+
+@aten("sinc.default")
+def _sinc(call: Call, x: Any) -> Tensor:
+    """sin(pi x) / (pi x), and 1 near 0, where the gradient is 0."""
+    tensor = wide(call.tensor(x))
+    is_zero = tensor.abs() < 1e-15
+    angle = tensor.masked_fill(is_zero, 1.0) * math.pi
+    result: Tensor = (ops.sin(angle) / angle).masked_fill(is_zero, 1.0)
+    return result
+
+
+def _times_log(call: Call, x: Any, y: Any, log: Any, bound: float) -> Tensor:
+    """x log(y), and 0 where x is 0, unless y is NaN. The gradient of x is log(y), or 0
+    where x is 0 and y has none."""
+    a, b = call.tensor(x), call.tensor(y)
+    shape = call.shape
+    a, b = broadcast(a, shape), broadcast(b, shape)
+    product: Tensor = a * log(b.masked_fill((a == 0) & (b <= bound), 1.0))
+    return product.masked_fill((a == 0) & (product != product) & (b == b), 0.0)
+
+
+@aten("xlogy.Tensor", "xlogy.Scalar_Other", "xlogy.Scalar_Self")
+def _xlogy(call: Call, x: Any, y: Any) -> Tensor:
+    return _times_log(call, x, y, ops.log, 0.0)
+
+
+@aten("special_xlog1py.default")
+def _xlog1py(call: Call, x: Any, y: Any) -> Tensor:
+    return _times_log(call, x, y, ops.log1p, -1.0)
 
 
 # Comparisons and logic

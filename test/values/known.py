@@ -1,0 +1,36 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What is known of single ops: how they are called at points, and differences that have a
+reason."""
+
+import torch
+
+#: Arguments of an op that its sample inputs would give.
+_ARGUMENTS = {"clamp": (-1.0, 2.0), "logit": (1e-3,), "nn.functional.threshold": (0.5, 7.0)}
+
+_LANES = "PyTorch's vectors give NaN for the gradient of NaN, and its scalars a number"
+#: By op: why its numbers are not PyTorch's at some points.
+EXPLAINED = {
+    "nn.functional.relu": "the gradient of NaN is 0, and PyTorch's is dy",
+    "nn.functional.elu": _LANES, "nn.functional.celu": _LANES, "nn.functional.selu": _LANES,
+    "nn.functional.softshrink": _LANES, "nn.functional.hardtanh": _LANES,
+    "nn.functional.relu6": _LANES,
+    "int": "C++ does not say what infinity and NaN become", "long": "as int",
+    "char": "as int", "short": "as int", "byte": "as int",
+    "special.entr": "the gradient at 0 is NaN, and PyTorch's is infinite",
+    "tanh": "1 - y^2 cancels, in PyTorch in another order",
+    "xlogy": "the gradients of 0 log(inf) and log(0) 0 are NaN and 0, PyTorch's inf and NaN",
+    "special.xlog1py": "as xlogy",
+    "nn.functional.hardsigmoid": "1/6 is rounded to f32 in PyTorch, also for f64",
+}
+
+
+def at_points(info):
+    """The op as a function of its tensors."""
+    extra = _ARGUMENTS.get(info.name, ())
+    if info.name == "polygamma":
+        return lambda x: torch.polygamma(1, x)
+    return lambda *operands: info.op(*operands, *extra)
+
+#: By op: why its sample inputs give other numbers.
+OF_SAMPLES = {}

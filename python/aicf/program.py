@@ -76,6 +76,20 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
+def read_weights(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The arrays of a safetensors file, by name. Raises InvalidFileError."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+    try:
+        found: dict[str, Any] = load_file(os.fspath(path))
+    except SafetensorError as error:
+        raise InvalidFileError(
+            "%r is not a safetensors file (%s); PyTorch writes one by "
+            "safetensors.torch.save_file(model.state_dict(), path)"
+            % (os.fspath(path), error)) from None
+    return found
+
+
 class Program:
     """A plan on a device, with its entries and the values that they share.
 
@@ -327,16 +341,7 @@ class Program:
     def load_weights(self, path: str | os.PathLike[str], strict: bool = True) -> None:
         """Reads a safetensors file and calls load_state_dict() with it. Raises
         InvalidFileError."""
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
-        try:
-            state = load_file(os.fspath(path))
-        except SafetensorError as error:
-            raise InvalidFileError(
-                "%r is not a safetensors file (%s); PyTorch writes one by "
-                "safetensors.torch.save_file(model.state_dict(), path)"
-                % (os.fspath(path), error)) from None
-        self.load_state_dict(state, strict)
+        self.load_state_dict(read_weights(path), strict)
 
     def save_checkpoint(self, directory: str | os.PathLike[str],
                         metadata: Mapping[str, str] | None = None) -> None:

@@ -163,6 +163,31 @@ def test_tied_weights_keep_both_names():
     assert net.lm_head.weight is net.transformer.wte.weight
 
 
+def test_weights_load_strictly_in_pytorch(tmp_path):
+    from safetensors.torch import load_file
+    net = Of(lambda s, x: s.b(s.bn(s.a(x)) * s.scale), a=nn.Linear(6, 6), bn=nn.BatchNorm1d(6),
+             b=nn.Linear(6, 6))
+    net.b.weight = net.a.weight
+    net.register_buffer("scale", torch.full((6,), 2.0))
+    x, target = torch.randn(5, 6), torch.randn(5, 6)
+    step = aicf.torch.compile_step(net, F.mse_loss, torch.optim.Adam(net.parameters()), [x],
+                                   [target])
+    step(x, target)
+    step.save_weights(tmp_path / "w.safetensors")
+    other = copy.deepcopy(net)
+    with torch.no_grad():
+        for p in other.parameters():
+            p.zero_()
+    other.load_state_dict(load_file(tmp_path / "w.safetensors"), strict=True)
+    for own, theirs in zip(net.state_dict().values(), other.state_dict().values()):
+        torch.testing.assert_close(own, theirs)
+    step.load_weights(tmp_path / "w.safetensors")
+    state = step.state_dict()
+    state["b.weight"] = state["b.weight"] + 1
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="are one tensor"):
+        step.load_state_dict(state)
+
+
 def test_saved_and_loaded(tmp_path):
     net = classifier()
     step = step_of(net)

@@ -315,7 +315,8 @@ def _timm():
                  "convnext_atto", "resnet18", "mobilenetv3_small_050", "tnt_s_patch16_224",
                  "coat_tiny", "poolformer_s12", "convmixer_768_32", "levit_128s"):
         settings = {}
-        if name not in ("twins_svt_small", "convnext_atto", "resnet18", "mobilenetv3_small_050", "poolformer_s12", "convmixer_768_32"):
+        if name not in ("twins_svt_small", "convnext_atto", "resnet18",
+                        "mobilenetv3_small_050", "poolformer_s12", "convmixer_768_32"):
             settings = dict(img_size={"crossvit_tiny_240": 48, "eva02_tiny_patch14_224": 28,
                                       "swin_tiny_patch4_window7_224": 56,
                                       "volo_d1_224": 64, "coat_tiny": 64, "levit_128s": 64,

@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgumentError
-from ..program import Entry
+from ..program import Entry, read_weights
 
 if TYPE_CHECKING:
     from ._memory import Memory
@@ -43,6 +44,13 @@ def _numpy_of(value: Any) -> Any:
     return value.numpy()
 
 
+def _host(value: Any) -> Any:
+    import numpy as np
+    import torch
+    return value.detach().double().cpu().numpy() if isinstance(value, torch.Tensor) \
+        else np.asarray(value)
+
+
 class Step(Entry):
     """A training step of a torch module: `loss = step(*inputs, *targets)`.
 
@@ -52,8 +60,8 @@ class Step(Entry):
 
     Parameters and buffers of the module are shared where their memory can be: `shared`
     names them. They move with every call, and other steps of the module see it. The rest,
-    and tensors that forward() keeps in attributes, are copied by sync_to_module(). On a GPU a call is ordered with PyTorch's current stream, as a
-    kernel of PyTorch's is.
+    and tensors that forward() keeps in attributes, are copied by sync_to_module(). On a GPU
+    a call is ordered with PyTorch's current stream, as a kernel of PyTorch's is.
 
     Attributes:
         module: the user's, which stays what it was.
@@ -214,10 +222,53 @@ class Step(Entry):
             if name not in self.shared and self._roles.get(name) in ("param", "state"):
                 self._write(name, tensor)
 
+    def state_dict(self, optimizer: bool = False) -> dict[str, Any]:
+        """As Program.state_dict, with all names of module.state_dict(): a tied parameter
+        has each of its names, and buffers that are constants are there. So PyTorch loads
+        it strictly. Tensors that forward() keeps in attributes are in checkpoints alone."""
+        found = super().state_dict(optimizer)
+        first: dict[int, str] = {}
+        for name, tensor, _ in self.imported.named_tensors():
+            if name in found:
+                first.setdefault(id(tensor), name)
+        for state in self.imported.states.values():
+            for name in state.names:
+                found.pop(name, None)
+        for name, tensor in self.module.state_dict(keep_vars=True).items():
+            if name not in found and id(tensor) in first:
+                found[name] = found[first[id(tensor)]].copy()
+            elif name not in found:
+                from ._import import host_array
+                found[name] = host_array(tensor)
+        return found
+
+    def save_weights(self, path: str | os.PathLike[str], optimizer: bool = False) -> None:
+        """Writes state_dict() as a safetensors file: module.load_state_dict(load_file(path))
+        reads it."""
+        from safetensors.numpy import save
+
+        from .. import _runtime
+        _runtime.write_file(os.fspath(path), save(self.state_dict(optimizer)))
+
+    def _check_tied(self, state: Mapping[str, Any]) -> None:
+        """Raises InvalidArgumentError: names of one parameter have different values."""
+        import numpy as np
+        first: dict[int, str] = {}
+        for name, tensor, _ in self.imported.named_tensors():
+            if name in state:
+                other = first.setdefault(id(tensor), name)
+                if other != name and not np.array_equal(
+                        _host(state[other]), _host(state[name]), equal_nan=True):
+                    raise InvalidArgumentError(
+                        "%r and %r are one tensor of the module, and the state has different "
+                        "values for them" % (other, name))
+
     def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
         """As Program.load_state_dict. Raises InvalidArgumentError, too, for a buffer that
-        is a constant of the plan, and another one in `state`."""
+        is a constant of the plan, and another one in `state`, and for names of one
+        parameter that have different values."""
         import torch
+        self._check_tied(state)
         for name, tensor, is_parameter in self.imported.named_tensors():
             if not is_parameter and name not in self._roles and name in state:
                 other = torch.as_tensor(state[name])
@@ -227,7 +278,13 @@ class Step(Entry):
                         "buffer %r never changes in the step, so that the plan has it as a "
                         "constant, and the state has another value: compile the step again"
                         % name)
-        super().load_state_dict(state, strict)
+        kept = {n: self.program.executor.read(n).numpy() for one in
+                self.imported.states.values() for n in one.names if n in self._roles}
+        super().load_state_dict({**kept, **state}, strict)
+
+    def load_weights(self, path: str | os.PathLike[str], strict: bool = True) -> None:
+        """load_state_dict() of a safetensors file. Raises InvalidFileError."""
+        self.load_state_dict(read_weights(path), strict)
 
     def set(self, name: str, value: Any) -> None:
         """Entry.set. Learning rates are those of optimizer.param_groups."""

@@ -20,6 +20,7 @@ EXPLAINED = {
     "special.entr": "the gradient at 0 is NaN, and PyTorch's is infinite",
     "tanh": "1 - y^2 cancels, in PyTorch in another order",
     "xlogy": "the gradients of 0 log(inf) and log(0) 0 are NaN and 0, PyTorch's inf and NaN",
+    "acosh": "the gradient at 1 is NaN, and PyTorch's is infinite",
     "special.xlog1py": "as xlogy",
     "nn.functional.hardsigmoid": "1/6 is rounded to f32 in PyTorch, also for f64",
 }

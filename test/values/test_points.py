@@ -3,6 +3,7 @@
 """Every function of one or two tensors in PyTorch's database, at special points."""
 
 import math
+import os
 
 import pytest
 import torch
@@ -15,6 +16,8 @@ import aicf.errors
 
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f64": torch.float64,
          "i32": torch.int32, "i64": torch.int64}
+if os.environ.get("AICF_VALUES") == "sample":
+    TYPES = {"f32": torch.float32, "i64": torch.int64}
 POINTS = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.5, -2.5, 3.0, -3.0, 6.0, 7.25, -20.0,
           88.0, -100.0, 1e-9, -1e-9, 1e4, 16777217.0, 1e10, -1e20, 3e38, -3e38, 1e-30,
           1.1754944e-38, 1e-40, math.inf, -math.inf, math.nan]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops
+from .. import _functions, ops
 from .._exact import fmod
 from .._pointwise import (broadcast, broadcast_all, clamp, compare, divide, maximum, minimum,
                           multiply, power, subtract, where)
@@ -97,7 +97,7 @@ def _integer_pow(call: Call, x: Any) -> Tensor:
     return power(tensor, exponent) if exponent else ops.fill_like(tensor, value=1.0)
 
 
-def _functions() -> None:
+def _of_one_op() -> None:
     """Functions of one operand that have an op of their own."""
     def row(function: Callable[[Any], Tensor]) -> Callable[..., Tensor]:
         return lambda call, x: function(call.tensor(x))
@@ -109,7 +109,7 @@ def _functions() -> None:
     primitive("one_minus_square")(row(lambda x: (x + 1.0) * (1.0 - x)))
 
 
-_functions()
+_of_one_op()
 
 
 def _composed() -> None:
@@ -117,42 +117,10 @@ def _composed() -> None:
     def row(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
         return lambda call, x: function(
             call.tensor(x).astype("f64" if call.dtype == "f64" else "f32")).astype(call.dtype)
-    primitive("tan")(row(lambda x: ops.sin(x) / ops.cos(x)))
+    for name in ("tan", "cbrt", "sinh", "cosh", "asinh", "acosh", "atanh"):
+        primitive(name)(row(getattr(_functions, name)))
     primitive("exp2")(row(ops.exp2))
-    primitive("cbrt")(row(lambda x: ops.sign(x) * power(ops.abs(x), 1 / 3)))
-    primitive("sinh")(row(_sinh))
-    primitive("cosh")(row(lambda x: sum_of(*_halves(x))))
-    primitive("asinh")(row(_asinh))
-    primitive("acosh")(row(_acosh))
-    primitive("atanh")(row(lambda x: (ops.log1p(x) - ops.log1p(-x)) * 0.5))
     primitive("log2")(row(lambda x: ops.log(x) * (1 / math.log(2))))
-
-
-def _halves(x: Tensor) -> tuple[Tensor, Tensor]:
-    """e^|x| / 2 and e^-|x| / 2, as finite as they are."""
-    root = ops.exp(ops.abs(x) * 0.5)
-    return root * 0.5 * root, 0.5 / root / root
-
-
-def _sinh(x: Tensor) -> Tensor:
-    near = (ops.expm1(x) - ops.expm1(-x)) * 0.5
-    return where(ops.abs(x) < 1.0, near, ops.sign(x) * subtract(*_halves(x)))
-
-
-#: From here on x² ± 1 is x², and asinh and acosh are log(2x): also where 2x is too large.
-_FAR = 1e9
-
-
-def _asinh(x: Tensor) -> Tensor:
-    size = ops.abs(x)
-    square = size * size
-    near = ops.log1p(size + square / (ops.sqrt(square + 1.0) + 1.0))
-    return ops.sign(x) * where(size > _FAR, ops.log(size) + math.log(2), near)
-
-
-def _acosh(x: Tensor) -> Tensor:
-    near = ops.log1p((x - 1.0) + ops.sqrt(x - 1.0) * ops.sqrt(x + 1.0))
-    return where(x > _FAR, ops.log(x) + math.log(2), near)
 
 
 _composed()

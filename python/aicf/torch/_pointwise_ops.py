@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import _functions, ops
 from .. import functional as F
-from .. import ops
 from .._exact import floor_quotient, fmod, quotient_toward_zero, remainder, truncated
 from .._pointwise import broadcast, clamp, compare, maximum, minimum, power, where, wide
 from .._tensor import Tensor
@@ -79,9 +79,9 @@ def _level(call: Call, function: Any, *operands: Any) -> Tensor:
     return y
 
 
-@aten("trunc.default", "fix.default", limits="floats")
+@aten("trunc.default", "fix.default")
 def _trunc(call: Call, x: Any) -> Tensor:
-    return _level(call, truncated, _float(call, x))
+    return _level(call, truncated, x) if call.is_float else call.tensor(x)
 
 
 _INTEGERS = "integers up to 2^53; by 0 they give 0"
@@ -138,8 +138,8 @@ def _float(call: Call, x: Any) -> Tensor:
     return call.tensor(x)
 
 
-def _functions() -> None:
-    """Functions of one operand that have an op of their own."""
+def _of_one_operand() -> None:
+    """Functions of one operand that have an op, or several, of their own."""
     def row(function: Any, is_float: bool) -> Any:
         return lambda call, x: function(_float(call, x) if is_float else call.tensor(x))
 
@@ -147,15 +147,18 @@ def _functions() -> None:
                  "log2", "log10", "exp2", "erf", "erfc", "tanh", "sigmoid", "mish", "silu",
                  "hardswish"):
         aten("%s.default" % name)(row(getattr(ops, name), True))
+    for name in ("tan", "sinh", "cosh", "asinh", "acosh", "atanh"):
+        aten("%s.default" % name)(lambda call, x, function=getattr(_functions, name): function(
+            wide(_float(call, x))))
     for name in ("floor", "ceil", "round"):
         aten("%s.default" % name)(lambda call, x, function=getattr(ops, name): _level(
-            call, function, _float(call, x)))
+            call, function, x) if call.is_float else call.tensor(x))
     aten("log_sigmoid.default")(row(ops.log_sigmoid, True))
     aten("selu.default")(row(ops.selu, True))
     aten("hardsigmoid.default")(row(F.hardsigmoid, True))
 
 
-_functions()
+_of_one_operand()
 
 
 # Activations
@@ -269,6 +272,19 @@ def _extremum(call: Call, function: Any, a: Any, b: Any) -> Tensor:
     if not (call.needs_gradient and call.is_float):
         return result
     return where((x != x) | (y != y), x + y, result)
+
+
+@aten("fmax.default")
+def _fmax(call: Call, a: Any, b: Any) -> Tensor:
+    """Of two elements the one that is a number, if one is NaN; of equal ones the first."""
+    x, y = (broadcast(call.tensor(v), call.shape) for v in (a, b))
+    return where((x >= y) | (y != y), x, y)
+
+
+@aten("fmin.default")
+def _fmin(call: Call, a: Any, b: Any) -> Tensor:
+    x, y = (broadcast(call.tensor(v), call.shape) for v in (a, b))
+    return where((x <= y) | (y != y), x, y)
 
 
 @aten("maximum.default", "max.other")

@@ -317,6 +317,32 @@ def test_moments_that_are_loaded_later_are_taken():
     assert int(optimizer.state[module.fc.weight]["step"]) == 4
 
 
+def test_state_that_somebody_looked_at_is_not_lost():
+    module, (x, y) = Part(lambda s, x: s.fc(x)), batch()
+    optimizer = torch.optim.Adam(module.parameters(), lr=0.1)
+    step = aicf.torch.compile_step(module, F.mse_loss, optimizer, [x], [y])
+    step(x, y)
+    assert optimizer.state[module.fc.weight] == {}  # which makes an entry
+    step(x, y)
+    step.sync_to_optimizer()
+    assert int(optimizer.state[module.fc.weight]["step"]) == 2
+    optimizer.state.clear()
+    step(x, y)
+    step.sync_to_optimizer()
+    assert int(optimizer.state[module.fc.weight]["step"]) == 1
+
+
+def test_a_module_that_keeps_a_graph_is_verified():
+    def forward(s, x):
+        s.last = s.fc(x)
+        return s.last * 2
+    module = Part(forward, lambda s: setattr(s, "last", None))
+    x, y = batch()
+    module(x)
+    assert module.last.grad_fn is not None
+    assert float(step_of(module, verify=True)(x, y)) > 0
+
+
 def test_parameters_in_the_same_memory_are_refused():
     base = torch.ones(6)
     module = Part(lambda s, x: s.fc(x) + s.a + s.b)

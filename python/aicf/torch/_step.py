@@ -113,8 +113,10 @@ class Step(Entry):
             root._refresh()
             root._memory.check_some()
             state, count = root._moments
-            if root.optimizer.state is not state or len(state) != count:
-                root.load_optimizer_state()  # optimizer.load_state_dict() was called
+            # optimizer.load_state_dict() or .state.clear(). Whoever reads the state of a
+            # parameter that has none makes an empty one: that says nothing.
+            if root.optimizer.state is not state or len(state) < count:
+                root.load_optimizer_state()
         if root._current_stream is not None:
             stream = root._current_stream()
             for runner in self._runners or self._prepare():

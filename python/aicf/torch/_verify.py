@@ -65,11 +65,19 @@ def _generators_kept() -> Iterator[None]:
         yield
 
 
+def _copy_of(module: Any) -> Any:
+    """A deep copy. PyTorch refuses tensors that have a graph, which a call may have left in
+    an attribute."""
+    made = {id(t): t.detach().clone() for t in tensors_of(module).values()
+            if t.grad_fn is not None}
+    return copy.deepcopy(module, made)
+
+
 def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[Any],
            dtype: Any) -> tuple[float, dict[str, Any], dict[str, Any]]:
     """Loss, gradients and what is kept, of a copy that has made one step."""
-    own = copy.deepcopy(module).to(dtype)
-    loss_of = copy.deepcopy(loss_fn).to(dtype) if isinstance(loss_fn, torch.nn.Module) \
+    own = _copy_of(module).to(dtype)
+    loss_of = _copy_of(loss_fn).to(dtype) if isinstance(loss_fn, torch.nn.Module) \
         else loss_fn
 
     place = next((t.device for t in (*own.parameters(), *own.buffers())), None)
@@ -87,8 +95,8 @@ def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[A
 def _ours(module: Any, loss_fn: Any, names: Sequence[str], inputs: Sequence[Any],
           targets: Sequence[Any], device: str, trained: Sequence[str]
           ) -> tuple[float, dict[str, Any], dict[str, Any]]:
-    own = copy.deepcopy(module).float()
-    loss_of = copy.deepcopy(loss_fn).float() if isinstance(loss_fn, torch.nn.Module) \
+    own = _copy_of(module).float()
+    loss_of = _copy_of(loss_fn).float() if isinstance(loss_fn, torch.nn.Module) \
         else loss_fn
     owners = dict(own.named_parameters())
     imported = Imported(own, loss_of, names, len(inputs),

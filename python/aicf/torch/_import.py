@@ -20,8 +20,8 @@ from .._dtypes import NUMPY_TYPES
 from .._tensor import Operators
 from .._tracing import as_tensor, current_trace, trace_error
 from ..errors import TraceError
-from ._capture import (Captured, is_unknown, line_of, module_path_of, overload_of,
-                       refusal)
+from ._capture import Captured, is_unknown, refusal
+from ._export import line_of, module_path_of, overload_of
 from ._table import TABLE, Call, Unsupported
 
 _DTYPES = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32",

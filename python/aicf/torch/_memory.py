@@ -6,11 +6,13 @@ that the same parameters are trained.
 
 A call of a small step takes some microseconds, so that a call cannot look at all of them.
 PyTorch says when a part, parameter or buffer of any module is replaced: all are compared
-then. Of the rest, which nothing says, each call looks at the next few.
+then. Of the rest, which nothing says, each call looks at the next one and at the next
+constant.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +20,6 @@ from typing import Any
 import torch
 
 from ..errors import InvalidArgumentError
-
-#: How many tensors a call looks at: some 0.1 us each.
-WINDOW = 2
-
 
 class _Registrations:
     """Counts assignments of parameters, buffers and parts to any module. Since PyTorch
@@ -88,20 +86,28 @@ class Memory:
                 self._constants.append(place)
         _Registrations.watch()
         self._seen = _Registrations.count
-        self._next = 0
+        self._start_round()
+
+    def _start_round(self) -> None:
+        self._round = itertools.cycle(
+            [(p.tensor.data_ptr, p.pointer, p.tensor, p.requires_grad, p)
+             for p in self._places])
+        self._round_of_constants = itertools.cycle(
+            [(p.tensor, p.version, p) for p in self._constants])
 
     def check_some(self) -> None:
         """Of one call. Raises InvalidArgumentError."""
         if self._seen != _Registrations.count:
             self._seen = _Registrations.count
             self.check_all()
-            return
-        for places, check in ((self._places, self._check),
-                              (self._constants, self._check_constant)):
-            count = len(places)
-            for i in range(self._next, self._next + min(WINDOW, count)):
-                check(places[i % count])
-        self._next += WINDOW
+        for data_ptr, pointer, tensor, requires_grad, place in self._round:
+            if data_ptr() != pointer or tensor.requires_grad != requires_grad:
+                self._check(place)
+            break
+        for tensor, version, place in self._round_of_constants:
+            if tensor._version != version:
+                self._check_constant(place)
+            break
 
     def check_all(self) -> None:
         """All parameters, buffers and constants. Raises InvalidArgumentError."""
@@ -150,6 +156,7 @@ class Memory:
             if now.data_ptr() != place.pointer:
                 place.tensor, place.pointer = now, now.data_ptr()
                 yield place.name, now
+        self._start_round()
 
     def check_constants(self) -> None:
         """Raises InvalidArgumentError: one has been written or replaced."""

@@ -76,6 +76,12 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
+def write_weights(path: str | os.PathLike[str], state: Mapping[str, Any]) -> None:
+    """Writes arrays by name as a safetensors file."""
+    from safetensors.numpy import save
+    _runtime.write_file(os.fspath(path), save(dict(state)))
+
+
 def read_weights(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The arrays of a safetensors file, by name. Raises InvalidFileError."""
     from safetensors import SafetensorError
@@ -335,8 +341,7 @@ class Program:
     def save_weights(self, path: str | os.PathLike[str],
                      optimizer: bool = False) -> None:
         """Writes state_dict() as a safetensors file, which PyTorch reads, too."""
-        from safetensors.numpy import save
-        _runtime.write_file(os.fspath(path), save(self.state_dict(optimizer)))
+        write_weights(path, self.state_dict(optimizer))
 
     def load_weights(self, path: str | os.PathLike[str], strict: bool = True) -> None:
         """Reads a safetensors file and calls load_state_dict() with it. Raises
@@ -668,12 +673,12 @@ class Entry:
 
     def save_weights(self, path: str | os.PathLike[str],
                      optimizer: bool = False) -> None:
-        """Program.save_weights."""
-        self.program.save_weights(path, optimizer)
+        """Program.save_weights, of the entry's own state_dict()."""
+        write_weights(path, self.state_dict(optimizer))
 
     def load_weights(self, path: str | os.PathLike[str], strict: bool = True) -> None:
-        """Program.load_weights."""
-        self.program.load_weights(path, strict)
+        """Program.load_weights, by the entry's own load_state_dict()."""
+        self.load_state_dict(read_weights(path), strict)
 
     def save_checkpoint(self, directory: str | os.PathLike[str],
                         metadata: Mapping[str, str] | None = None) -> None:

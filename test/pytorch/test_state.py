@@ -125,6 +125,7 @@ def test_states_are_in_checkpoints(tmp_path):
     step, (x, y) = step_of(module), batch()
     float(step(x, y))
     step.save_checkpoint(tmp_path / "c.safetensors")
+    assert "h" not in step.state_dict() and "h" in step.state_dict(optimizer=True)
     expected = [float(step(x, y)) for _ in range(2)]
     step.load_checkpoint(tmp_path / "c.safetensors")
     assert [float(step(x, y)) for _ in range(2)] == expected

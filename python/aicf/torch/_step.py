@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgumentError
-from ..program import Entry, read_weights
+from ..program import Entry
 
 if TYPE_CHECKING:
     from ._memory import Memory
@@ -227,13 +226,13 @@ class Step(Entry):
     def state_dict(self, optimizer: bool = False) -> dict[str, Any]:
         """As Program.state_dict, with all names of module.state_dict(): a tied parameter
         has each of its names, and buffers that are constants are there. So PyTorch loads
-        it strictly. Tensors that forward() keeps in attributes are in checkpoints alone."""
+        it strictly. Tensors that forward() keeps in attributes come with `optimizer`."""
         found = super().state_dict(optimizer)
         first: dict[int, str] = {}
         for name, tensor, _ in self.imported.named_tensors():
             if name in found:
                 first.setdefault(id(tensor), name)
-        for state in self.imported.states.values():
+        for state in self.imported.states.values() if not optimizer else ():
             for name in state.names:
                 found.pop(name, None)
         for name, tensor in self.module.state_dict(keep_vars=True).items():
@@ -243,14 +242,6 @@ class Step(Entry):
                 from ._import import host_array
                 found[name] = host_array(tensor)
         return found
-
-    def save_weights(self, path: str | os.PathLike[str], optimizer: bool = False) -> None:
-        """Writes state_dict() as a safetensors file: module.load_state_dict(load_file(path))
-        reads it."""
-        from safetensors.numpy import save
-
-        from .. import _runtime
-        _runtime.write_file(os.fspath(path), save(self.state_dict(optimizer)))
 
     def _check_tied(self, state: Mapping[str, Any]) -> None:
         """Raises InvalidArgumentError: names of one parameter have different values."""
@@ -283,10 +274,6 @@ class Step(Entry):
         kept = {n: self.program.executor.read(n).numpy() for one in
                 self.imported.states.values() for n in one.names if n in self._roles}
         super().load_state_dict({**kept, **state}, strict)
-
-    def load_weights(self, path: str | os.PathLike[str], strict: bool = True) -> None:
-        """load_state_dict() of a safetensors file. Raises InvalidFileError."""
-        self.load_state_dict(read_weights(path), strict)
 
     def set(self, name: str, value: Any) -> None:
         """Entry.set. Learning rates are those of optimizer.param_groups."""

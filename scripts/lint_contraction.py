@@ -16,7 +16,7 @@ import pathlib
 import re
 import sys
 
-LIBRARY_CALL = re.compile(r"scalar::(?:exp2?|expm1|log|log1p|log2|log10|fmod|pow|sin|cos|erfc?|tanh)\b")
+LIBRARY_CALL = re.compile(r"scalar::(?:exp2?|expm1|log|log1p|log2|log10|fmod|atan2|pow|sin|cos|erfc?|tanh)\b")
 CONTRACTED = re.compile(r"\b(?:fma|mad)\.r[nzmp]\.(?:\w+\.)*b?f(?:16|32|64)")
 
 

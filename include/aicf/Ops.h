@@ -183,9 +183,16 @@ enum class OpKind : uint16_t {
   Exp2Bwd = 171,
   Fmod = 172,
   FmodBwd = 173,
+  BitwiseAnd = 174,
+  BitwiseOr = 175,
+  BitwiseXor = 176,
+  ShiftLeft = 177,
+  ShiftRight = 178,
+  ShiftRightLogical = 179,
+  Atan2 = 180,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 174;
+inline constexpr uint16_t kNumOpKinds = 181;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -1117,6 +1124,27 @@ inline constexpr TieInfo kFmodTies[] = {{0, 0}, {0, 1}};
 inline constexpr OperandInfo kFmodBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"a", Presence::Plain, ElementTypes::Float, 0}, {"b", Presence::Plain, ElementTypes::Float, 0}};
 inline constexpr ResultInfo kFmodBwdResults[] = {{"db", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr TieInfo kFmodBwdTies[] = {{0, 0}, {0, 1}, {0, 2}};
+inline constexpr OperandInfo kBitwiseAndOperands[] = {{"a", Presence::Plain, ElementTypes::Int, -1}, {"b", Presence::Plain, ElementTypes::Int, 0}};
+inline constexpr ResultInfo kBitwiseAndResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kBitwiseAndTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kBitwiseOrOperands[] = {{"a", Presence::Plain, ElementTypes::Int, -1}, {"b", Presence::Plain, ElementTypes::Int, 0}};
+inline constexpr ResultInfo kBitwiseOrResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kBitwiseOrTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kBitwiseXorOperands[] = {{"a", Presence::Plain, ElementTypes::Int, -1}, {"b", Presence::Plain, ElementTypes::Int, 0}};
+inline constexpr ResultInfo kBitwiseXorResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kBitwiseXorTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kShiftLeftOperands[] = {{"a", Presence::Plain, ElementTypes::Int, -1}, {"b", Presence::Plain, ElementTypes::Int, 0}};
+inline constexpr ResultInfo kShiftLeftResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kShiftLeftTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kShiftRightOperands[] = {{"a", Presence::Plain, ElementTypes::Int, -1}, {"b", Presence::Plain, ElementTypes::Int, 0}};
+inline constexpr ResultInfo kShiftRightResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kShiftRightTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kShiftRightLogicalOperands[] = {{"a", Presence::Plain, ElementTypes::Int, -1}, {"b", Presence::Plain, ElementTypes::Int, 0}};
+inline constexpr ResultInfo kShiftRightLogicalResults[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kShiftRightLogicalTies[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kAtan2Operands[] = {{"a", Presence::Plain, ElementTypes::Float, -1}, {"b", Presence::Plain, ElementTypes::Float, 0}};
+inline constexpr ResultInfo kAtan2Results[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
+inline constexpr TieInfo kAtan2Ties[] = {{0, 0}, {0, 1}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -1957,6 +1985,41 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kFmodBwdResults, 1, kFmodBwdTies, 3,
      false, 0,
      Phase::Backward, Precision::Wide, KeepsZeros::No, true, Reduction::None},
+    {"bitwise_and", fourcc(""), 0,
+     nullptr, 0, kBitwiseAndOperands, 2,
+     kBitwiseAndResults, 1, kBitwiseAndTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere, true, Reduction::None},
+    {"bitwise_or", fourcc(""), 0,
+     nullptr, 0, kBitwiseOrOperands, 2,
+     kBitwiseOrResults, 1, kBitwiseOrTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere, true, Reduction::None},
+    {"bitwise_xor", fourcc(""), 0,
+     nullptr, 0, kBitwiseXorOperands, 2,
+     kBitwiseXorResults, 1, kBitwiseXorTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere, true, Reduction::None},
+    {"shift_left", fourcc(""), 0,
+     nullptr, 0, kShiftLeftOperands, 2,
+     kShiftLeftResults, 1, kShiftLeftTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere, true, Reduction::None},
+    {"shift_right", fourcc(""), 0,
+     nullptr, 0, kShiftRightOperands, 2,
+     kShiftRightResults, 1, kShiftRightTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere, true, Reduction::None},
+    {"shift_right_logical", fourcc(""), 0,
+     nullptr, 0, kShiftRightLogicalOperands, 2,
+     kShiftRightLogicalResults, 1, kShiftRightLogicalTies, 2,
+     false, 0,
+     Phase::Forward, Precision::Narrow, KeepsZeros::Everywhere, true, Reduction::None},
+    {"atan2", fourcc(""), 0,
+     nullptr, 0, kAtan2Operands, 2,
+     kAtan2Results, 1, kAtan2Ties, 2,
+     false, 0,
+     Phase::Forward, Precision::Wide, KeepsZeros::No, true, Reduction::None},
 };
 // clang-format on
 

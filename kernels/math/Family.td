@@ -538,6 +538,85 @@ def AICF_FmodOp : AICF_OpOf<FmodPrimitive> {
 }
 def AICF_FmodBwdOp : AICF_OpOf<FmodBwdPrimitive>;
 
+def Atan2Primitive : PointwisePrimitive<"atan2", 180, "", ["a", "b"], "c",
+    (atan2f $a, $b), "math", Floats> {
+  let summary = "c = the angle of the point (b, a), in radians, from -π to π";
+  let text = [{
+    This is C's atan2, with its values at ±0 and ±∞. NaN gives NaN. The gradients are
+    dy · b / (a² + b²) for a and -dy · a / (a² + b²) for b.
+  }];
+  let phase = ForwardPhase;
+  let precision = Wide;
+}
+def AICF_Atan2Op : AICF_OpOf<Atan2Primitive> {
+  let gradient = [{
+    ::mlir::Value a = g.saved(getA()), c = g.saved(getB());
+    ::mlir::Value share = DivOp::create(
+        b, loc, g.cotangent(getC()),
+        AddOp::create(b, loc, SquareOp::create(b, loc, a), SquareOp::create(b, loc, c)));
+    if (g.isNeeded(getA())) {
+      g.add(getA(), MulOp::create(b, loc, share, c));
+    }
+    if (g.isNeeded(getB())) {
+      g.add(getB(), NegOp::create(b, loc, MulOp::create(b, loc, share, a)));
+    }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Bits of integers
+//===----------------------------------------------------------------------===//
+
+class BitsPrimitive<string mnemonic, int number, dag definition, string words>
+    : PointwisePrimitive<mnemonic, number, "", ["a", "b"], "c", definition, "math",
+                         OnlyIntegers, IntElement> {
+  let summary = "c = " # words # ", element by element, of integers";
+  let phase = ForwardPhase;
+  let precision = Narrow;
+}
+def BitwiseAndPrimitive : BitsPrimitive<"bitwise_and", 174, (bitandi $a, $b),
+                                        "the bits that a and b have"> {
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def BitwiseOrPrimitive : BitsPrimitive<"bitwise_or", 175, (bitori $a, $b),
+                                       "the bits that a or b has"> {
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def BitwiseXorPrimitive : BitsPrimitive<"bitwise_xor", 176, (bitxori $a, $b),
+                                        "the bits that one of a and b has"> {
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def ShiftLeftPrimitive : BitsPrimitive<"shift_left", 177, (shlefti $a, $b),
+                                       "a · 2^b"> {
+  let text = [{
+    Bits that leave are lost. The result is 0 where b is below 0 or not below the number
+    of bits.
+  }];
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def ShiftRightPrimitive : BitsPrimitive<"shift_right", 178, (shrighti $a, $b),
+                                        "floor(a / 2^b)"> {
+  let text = [{
+    The sign comes in from the left. The result is 0 or -1, by a's sign, where b is below
+    0 or not below the number of bits.
+  }];
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def ShiftRightLogicalPrimitive : BitsPrimitive<"shift_right_logical", 179,
+    (shrightlogicali $a, $b), "floor(a / 2^b) of an a without a sign"> {
+  let text = [{
+    Zeros come in from the left. The result is 0 where b is below 0 or not below the
+    number of bits.
+  }];
+  let keepsZeros = ZerosKeptEverywhere;
+}
+def AICF_BitwiseAndOp : AICF_OpOf<BitwiseAndPrimitive, "bitwise_and", [Commutative]>;
+def AICF_BitwiseOrOp : AICF_OpOf<BitwiseOrPrimitive, "bitwise_or", [Commutative]>;
+def AICF_BitwiseXorOp : AICF_OpOf<BitwiseXorPrimitive, "bitwise_xor", [Commutative]>;
+def AICF_ShiftLeftOp : AICF_OpOf<ShiftLeftPrimitive>;
+def AICF_ShiftRightOp : AICF_OpOf<ShiftRightPrimitive>;
+def AICF_ShiftRightLogicalOp : AICF_OpOf<ShiftRightLogicalPrimitive>;
+
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//

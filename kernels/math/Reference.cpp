@@ -202,6 +202,43 @@ void compute(const FmodBwdView<Call> &c) {
   fill(c.db(),
        [&](size_t i) { return -c.dy()[i] * std::trunc(c.a()[i] / c.b()[i]); });
 }
+void compute(const Atan2View<Call> &c) {
+  eachPair(c, [](double a, double b) { return std::atan2(a, b); });
+}
+/// c[i] = f(a[i], b[i]) of integers; `bits` is their width.
+template <typename View, typename F>
+static void eachPairOfBits(const View &c, F f) {
+  int64_t bits = c.a().desc.dtype == DType::I64 ? 64 : 32;
+  eachPair(c, [&](double a, double b) {
+    int64_t value = f(int64_t(a), int64_t(b), bits);
+    return double(bits == 64 ? value : int32_t(value));
+  });
+}
+void compute(const BitwiseAndView<Call> &c) {
+  eachPairOfBits(c, [](int64_t a, int64_t b, int64_t) { return a & b; });
+}
+void compute(const BitwiseOrView<Call> &c) {
+  eachPairOfBits(c, [](int64_t a, int64_t b, int64_t) { return a | b; });
+}
+void compute(const BitwiseXorView<Call> &c) {
+  eachPairOfBits(c, [](int64_t a, int64_t b, int64_t) { return a ^ b; });
+}
+void compute(const ShiftLeftView<Call> &c) {
+  eachPairOfBits(c, [](int64_t a, int64_t b, int64_t bits) {
+    return b < 0 || b >= bits ? 0 : int64_t(uint64_t(a) << b);
+  });
+}
+void compute(const ShiftRightView<Call> &c) {
+  eachPairOfBits(c, [](int64_t a, int64_t b, int64_t bits) {
+    return a >> (b < 0 || b >= bits ? bits - 1 : b);
+  });
+}
+void compute(const ShiftRightLogicalView<Call> &c) {
+  eachPairOfBits(c, [](int64_t a, int64_t b, int64_t bits) {
+    uint64_t of = bits == 64 ? uint64_t(a) : uint32_t(a);
+    return b < 0 || b >= bits ? 0 : int64_t(of >> b);
+  });
+}
 void compute(const PowView<Call> &c) {
   eachPair(c, [](double a, double b) { return std::pow(a, b); });
 }

@@ -1241,6 +1241,90 @@ struct FmodBwd {
   }
 };
 
+/// c = the bits that a and b have, element by element, of integers
+struct BitwiseAnd {
+  template <typename Call> using View = BitwiseAndView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::bitAnd(a, b);
+  }
+};
+
+/// c = the bits that a or b has, element by element, of integers
+struct BitwiseOr {
+  template <typename Call> using View = BitwiseOrView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::bitOr(a, b);
+  }
+};
+
+/// c = the bits that one of a and b has, element by element, of integers
+struct BitwiseXor {
+  template <typename Call> using View = BitwiseXorView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::bitXor(a, b);
+  }
+};
+
+/// c = a · 2^b, element by element, of integers
+struct ShiftLeft {
+  template <typename Call> using View = ShiftLeftView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::shiftLeft(a, b);
+  }
+};
+
+/// c = floor(a / 2^b), element by element, of integers
+struct ShiftRight {
+  template <typename Call> using View = ShiftRightView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::shiftRight(a, b);
+  }
+};
+
+/// c = floor(a / 2^b) of an a without a sign, element by element, of integers
+struct ShiftRightLogical {
+  template <typename Call> using View = ShiftRightLogicalView<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::shiftRightLogical(a, b);
+  }
+};
+
+/// c = the angle of the point (b, a), in radians, from -π to π
+struct Atan2 {
+  template <typename Call> using View = Atan2View<Call>;
+  using Attrs = NoAttrs;
+  static constexpr bool kIsBool[] = {false, false};
+  static constexpr bool kGivesBool = false;
+  template <typename C, bool kTo16Bits = false>
+  AICF_HOST_DEVICE static C apply([[maybe_unused]] const Attrs &attrs, [[maybe_unused]] C a, [[maybe_unused]] C b) {
+    return scalar::atan2(a, b);
+  }
+};
+
 // clang-format on
 } // namespace aicf::functor
 

@@ -38,6 +38,7 @@ defvar NumbersToBoolOnCpu = !foreach(v, EveryFloat.each # Integers.each,
 defvar NumbersToBoolOnCuda = !foreach(v, Lanes.each # IntegerLanes.each,
                                       From<v.input, "i1", v.width>);
 def NumbersToBool : PointwiseTypes<NumbersToBoolOnCpu, NumbersToBoolOnCuda>;
+def OnlyIntegers : PointwiseTypes<Integers.each, IntegerLanes.each>;
 def Bools : PointwiseTypes<[On<"i1">], [On<"i1", 16>, On<"i1">]>;
 def AnyToBool : PointwiseTypes<NumbersToBoolOnCpu # Bools.cpu,
                                NumbersToBoolOnCuda # Bools.cuda>;

@@ -97,6 +97,36 @@ template <typename C> AICF_HOST_DEVICE inline bool equal(C a, C b) {
 template <typename C> AICF_HOST_DEVICE inline bool notEqual(C a, C b) {
   return a != b;
 }
+/// Combines the bits of two integers.
+template <typename C> AICF_HOST_DEVICE inline C bitAnd(C a, C b) {
+  return C(Unsigned<C>(a) & Unsigned<C>(b));
+}
+template <typename C> AICF_HOST_DEVICE inline C bitOr(C a, C b) {
+  return C(Unsigned<C>(a) | Unsigned<C>(b));
+}
+template <typename C> AICF_HOST_DEVICE inline C bitXor(C a, C b) {
+  return C(Unsigned<C>(a) ^ Unsigned<C>(b));
+}
+/// Keeps a number of places below the width: C++ leaves others open.
+template <typename C> AICF_HOST_DEVICE inline C insideOfWidth(C places) {
+  return places & C(8 * sizeof(C) - 1);
+}
+template <typename C> AICF_HOST_DEVICE inline C shiftLeft(C a, C places) {
+  C inside = insideOfWidth(places);
+  C shifted = C(Unsigned<C>(a) << inside);
+  return places == inside ? shifted : C(0);
+}
+template <typename C>
+AICF_HOST_DEVICE inline C shiftRightLogical(C a, C places) {
+  C inside = insideOfWidth(places);
+  C shifted = C(Unsigned<C>(a) >> inside);
+  return places == inside ? shifted : C(0);
+}
+/// The sign comes in from the left.
+template <typename C> AICF_HOST_DEVICE inline C shiftRight(C a, C places) {
+  C inside = insideOfWidth(places);
+  return a >> (places == inside ? inside : C(8 * sizeof(C) - 1));
+}
 AICF_HOST_DEVICE inline bool logicalAnd(bool a, bool b) { return a & b; }
 AICF_HOST_DEVICE inline bool logicalOr(bool a, bool b) { return a | b; }
 AICF_HOST_DEVICE inline bool logicalXor(bool a, bool b) { return a != b; }
@@ -147,6 +177,10 @@ template <typename C> AICF_HOST_DEVICE inline C exp2(C x) {
 /// for b = 0.
 template <typename C> AICF_HOST_DEVICE inline C fmod(C a, C b) {
   return std::fmod(a, b);
+}
+/// The angle of the point (x, y), in radians, from -pi to pi.
+template <typename C> AICF_HOST_DEVICE inline C atan2(C y, C x) {
+  return std::atan2(y, x);
 }
 /// With an error of 2^-21 near 1, where CUDA has that.
 AICF_HOST_DEVICE inline float roughLog2(float x) {

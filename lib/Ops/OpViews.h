@@ -1973,6 +1973,97 @@ template <typename Call> struct FmodBwdView : CallView<Call> {
   auto &output() const { return db(); }
 };
 
+/// bitwise_and
+template <typename Call> struct BitwiseAndView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::BitwiseAnd;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// bitwise_or
+template <typename Call> struct BitwiseOrView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::BitwiseOr;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// bitwise_xor
+template <typename Call> struct BitwiseXorView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::BitwiseXor;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// shift_left
+template <typename Call> struct ShiftLeftView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ShiftLeft;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// shift_right
+template <typename Call> struct ShiftRightView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ShiftRight;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// shift_right_logical
+template <typename Call> struct ShiftRightLogicalView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::ShiftRightLogical;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
+/// atan2
+template <typename Call> struct Atan2View : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Atan2;
+  NoAttrs attrs() const { return {}; }
+  decltype(auto) a() const { return this->inAt(0); }
+  decltype(auto) b() const { return this->inAt(1); }
+  decltype(auto) c() const { return this->outAt(0); }
+  static constexpr size_t kNumInputs = 2;
+  auto inputs() const { return std::array{&a(), &b()}; }
+  auto &output() const { return c(); }
+};
+
 /// Pattern adam_group_update
 template <typename Call> struct AdamGroupUpdateView : PatternView<Call> {
   AdamGroupUpdateView(const Call &call)
@@ -2328,7 +2419,14 @@ template <typename Call> struct ReductionGraphView : GraphView<Call> {
   X(Exp2) \
   X(Exp2Bwd) \
   X(Fmod) \
-  X(FmodBwd)
+  X(FmodBwd) \
+  X(BitwiseAnd) \
+  X(BitwiseOr) \
+  X(BitwiseXor) \
+  X(ShiftLeft) \
+  X(ShiftRight) \
+  X(ShiftRightLogical) \
+  X(Atan2)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \

@@ -33,9 +33,13 @@ __all__ = [
     "add_scalar",
     "all_finite",
     "argmax",
+    "atan2",
     "bce_with_logits",
     "bce_with_logits_grad",
     "bias_corr",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
     "broadcast",
     "cast",
     "ceil",
@@ -162,6 +166,9 @@ __all__ = [
     "selu_bwd",
     "sgd_group_step",
     "sgd_step",
+    "shift_left",
+    "shift_right",
+    "shift_right_logical",
     "shuffle",
     "sigmoid",
     "sigmoid_bwd",
@@ -186,6 +193,7 @@ __all__ = [
     "step_decay",
     "step_inc",
     "stop_gradient",
+    "straight_through",
     "sub",
     "tanh",
     "tanh_bwd",
@@ -476,6 +484,26 @@ def argmax(x: Tensor) -> Tensor:
     return _emit1("aicf.argmax", [x], {})
 
 
+def atan2(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = the angle of the point (b, a), in radians, from -π to π
+
+    This is C's atan2, with its values at ±0 and ±∞. NaN gives NaN. The gradients are
+    dy · b / (a² + b²) for a and -dy · a / (a² + b²) for b.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of f16, bf16, f32 or f64.
+        b: tensor of f16, bf16, f32 or f64.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.atan2", [a, b], {})
+
+
 def bce_with_logits(pred: Tensor, target: Tensor) -> Tensor:
     r"""loss = mean(max(pred, 0) - pred·target + log(1 + exp(-|pred|)))
 
@@ -539,6 +567,57 @@ def bias_corr(step: Tensor, *, beta1: float = 0.9, beta2: float = 0.999, dtype: 
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.bias_corr", [step], {"beta1": _float(beta1), "beta2": _float(beta2), "dtype": None if dtype is None else _dtype(dtype)})
+
+
+def bitwise_and(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = the bits that a and b have, element by element, of integers
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of i32 or i64.
+        b: tensor of i32 or i64.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.bitwise_and", [a, b], {})
+
+
+def bitwise_or(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = the bits that a or b has, element by element, of integers
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of i32 or i64.
+        b: tensor of i32 or i64.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.bitwise_or", [a, b], {})
+
+
+def bitwise_xor(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = the bits that one of a and b has, element by element, of integers
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of i32 or i64.
+        b: tensor of i32 or i64.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.bitwise_xor", [a, b], {})
 
 
 def broadcast(x: Tensor, *, shape: Sequence[int]) -> Tensor:
@@ -3047,6 +3126,66 @@ def sgd_step(p: Tensor, g: Tensor, lr: Tensor, m: Tensor | None = None, inv_scal
     return r0, r1
 
 
+def shift_left(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = a · 2^b, element by element, of integers
+
+    Bits that leave are lost. The result is 0 where b is below 0 or not below the number
+    of bits.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of i32 or i64.
+        b: tensor of i32 or i64.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.shift_left", [a, b], {})
+
+
+def shift_right(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = floor(a / 2^b), element by element, of integers
+
+    The sign comes in from the left. The result is 0 or -1, by a's sign, where b is below
+    0 or not below the number of bits.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of i32 or i64.
+        b: tensor of i32 or i64.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.shift_right", [a, b], {})
+
+
+def shift_right_logical(a: Tensor, b: Tensor) -> Tensor:
+    r"""c = floor(a / 2^b) of an a without a sign, element by element, of integers
+
+    Zeros come in from the left. The result is 0 where b is below 0 or not below the
+    number of bits.
+
+    - b has the type of a.
+
+    Args:
+        a: tensor of i32 or i64.
+        b: tensor of i32 or i64.
+    Returns:
+        c: tensor of a's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.shift_right_logical", [a, b], {})
+
+
 def shuffle(step: Tensor, *, size: int, seed: int = 0, batch: int) -> Tensor:
     r"""index = the rows of batch `step` in an endless shuffled walk over `size` rows
 
@@ -3502,6 +3641,28 @@ def stop_gradient(x: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.stop_gradient", [x], {})
+
+
+def straight_through(value: Tensor, way: Tensor) -> Tensor:
+    r"""y = value, but its gradient goes to `way`
+
+    `--aicf-autodiff` carries the whole gradient of y to `way` and none to `value`, and
+    removes the op: no element of `way` is read. With `way` a linear function of x, this
+    gives a computation of x any derivative, which is the transpose of that function. A
+    straight-through estimator (Bengio, Léonard and Courville 2013) has x itself as `way`.
+    An op that is left later stands for `value` and becomes no call.
+    - C1: `value` and `way` have the same type.
+
+    Args:
+        value: tensor of f16, bf16, f32 or f64.
+        way: tensor of f16, bf16, f32 or f64.
+    Returns:
+        y: tensor of f16, bf16, f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.straight_through", [value, way], {})
 
 
 def sub(a: Tensor, b: Tensor) -> Tensor:

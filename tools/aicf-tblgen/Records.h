@@ -67,10 +67,12 @@ struct Primitive {
     return isElementwise() ||
            !record->getValueAsString("spreadOperand").empty();
   }
-  /// Whether all operands and the result have one type, which is not i1.
+  /// Whether all operands and the result have one type, which may be a float.
   bool isUniform() const {
     return isPointwise() && results[0].rule == "Like" &&
-           llvm::none_of(operands, [](const Operand &o) { return o.isBool(); });
+           llvm::none_of(operands, [](const Operand &o) {
+             return o.isBool() || o.elementTypes == "Int";
+           });
   }
   /// Attrs struct, or the empty one.
   std::string attrsName() const {

@@ -58,11 +58,21 @@ def log2f : ScalarOp<"log2", 1>;   ///< exact for powers of 2
 def log10f : ScalarOp<"log10", 1>;
 def exp2f : ScalarOp<"exp2", 1>;   ///< exact for integers
 def fmodf : ScalarOp<"fmod", 2>;   ///< C's: exact, with the sign of the first
+def atan2f : ScalarOp<"atan2", 2>; ///< the angle of (second, first), in radians
 def erff : ScalarOp<"erf", 1>;
 def erfcf : ScalarOp<"erfc", 1>;
 def tanhf : ScalarOp<"tanh", 1>;
 def floorf : ScalarOp<"floor", 1>;
 def ceilf : ScalarOp<"ceil", 1>;
 def roundf : ScalarOp<"round", 1>; ///< rounds a half to even
+
+// Of the bits of integers. A shift by less than 0, or by as many places as there are
+// bits, leaves none: 0, and the sign of shiftRight.
+def bitandi : ScalarOp<"bitAnd", 2>;
+def bitori : ScalarOp<"bitOr", 2>;
+def bitxori : ScalarOp<"bitXor", 2>;
+def shlefti : ScalarOp<"shiftLeft", 2>;
+def shrighti : ScalarOp<"shiftRight", 2>;            ///< the sign comes in
+def shrightlogicali : ScalarOp<"shiftRightLogical", 2>; ///< zeros come in
 
 #endif // AICF_SCALAR_TD

@@ -145,6 +145,9 @@ TEST(Kernels, ExtremesAreWhatTheRecordsSay) {
   expectResults("neg", x, {-0.0, 0, -kInf, kInf, kNan, 1, -kTiny});
   expectResults("abs", x, {0, 0, kInf, kInf, kNan, 1, kTiny});
   expectResults("sign", x, {0, -0.0, 1, -1, kNan, -1, 1});
+  expectResults("atan2", {0, kInf, -kInf, kNan, 2}, // of the same number twice
+                {0, std::atan2(kInf, kInf), std::atan2(-kInf, -kInf), kNan,
+                 std::atan2(1.0, 1.0)});
   for (const char *rounding : {"floor", "ceil", "round"})
     expectResults(rounding, {0, -0.0, kInf, -kInf, kNan, -1},
                   {0, -0.0, kInf, -kInf, kNan, -1});
@@ -186,11 +189,12 @@ TEST(Kernels, ExtremaOfEqualsAndNaN) {
   }
 }
 
-/// Integers wrap around.
+/// Integers wrap around, and a shift by less than 0 or by all bits leaves none.
 TEST(Kernels, IntegersWrap) {
   for (DType dtype : {DType::I32, DType::I64}) {
     int64_t low = dtype == DType::I32 ? INT32_MIN : INT64_MIN;
     int64_t high = dtype == DType::I32 ? INT32_MAX : INT64_MAX;
+    int64_t last = dtype == DType::I32 ? 31 : 63;
     auto value = [&](const Operand &o, size_t i) {
       return dtype == DType::I32
                  ? int64_t(reinterpret_cast<const int32_t *>(o.bytes.data())[i])
@@ -207,7 +211,22 @@ TEST(Kernels, IntegersWrap) {
           std::tuple(OpKind::Sub, low, int64_t(1), high),
           std::tuple(OpKind::Mul, low, int64_t(-1), low),
           std::tuple(OpKind::Neg, low, int64_t(0), low),
-          std::tuple(OpKind::Abs, low, int64_t(0), low)}) {
+          std::tuple(OpKind::Abs, low, int64_t(0), low),
+          std::tuple(OpKind::BitwiseAnd, low, int64_t(-1), low),
+          std::tuple(OpKind::BitwiseOr, low, high, int64_t(-1)),
+          std::tuple(OpKind::BitwiseXor, int64_t(-1), high, low),
+          std::tuple(OpKind::ShiftLeft, int64_t(1), last, low),
+          std::tuple(OpKind::ShiftLeft, int64_t(3), last, low),
+          std::tuple(OpKind::ShiftLeft, int64_t(3), last + 1, int64_t(0)),
+          std::tuple(OpKind::ShiftLeft, int64_t(3), int64_t(-1), int64_t(0)),
+          std::tuple(OpKind::ShiftRight, low, last, int64_t(-1)),
+          std::tuple(OpKind::ShiftRight, low, last + 1, int64_t(-1)),
+          std::tuple(OpKind::ShiftRight, high, low, int64_t(0)),
+          std::tuple(OpKind::ShiftRight, int64_t(-5), int64_t(1), int64_t(-3)),
+          std::tuple(OpKind::ShiftRightLogical, low, last, int64_t(1)),
+          std::tuple(OpKind::ShiftRightLogical, int64_t(-1), int64_t(1), high),
+          std::tuple(OpKind::ShiftRightLogical, low, last + 1, int64_t(0)),
+          std::tuple(OpKind::ShiftRightLogical, low, low, int64_t(0))}) {
       Case c;
       for (size_t i = 0; i < infoOf(kind).numOperands; ++i) {
         c.ins.push_back(operandOf(dtype, {1}, {0}));

@@ -54,6 +54,12 @@ std::vector<KindRow> mathSamples() {
     for (OpKind kind : {OpKind::Neg, OpKind::Abs, OpKind::Sign, OpKind::Maximum,
                         OpKind::Minimum})
       rows.push_back(uniformRow(std::string(nameOf(kind)) + of, kind, dtype));
+    for (OpKind kind : {OpKind::BitwiseAnd, OpKind::BitwiseOr, OpKind::BitwiseXor,
+                        OpKind::ShiftLeft, OpKind::ShiftRight,
+                        OpKind::ShiftRightLogical})
+      rows.push_back(uniformRow(
+          std::string(nameOf(kind)) + (dtype == DType::I32 ? "" : of), kind,
+          dtype));
     rows.push_back(uniformRow("clamp" + of, OpKind::Clamp, dtype,
                               encodeAttrs(ClampAttrs{1, INFINITY})));
     rows.push_back(uniformRow("add_scalar" + of, OpKind::AddScalar, dtype,

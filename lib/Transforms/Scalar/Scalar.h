@@ -217,6 +217,28 @@ inline Scalar logicalAnd(Scalar a, Scalar b) { return a & b; }
 inline Scalar logicalOr(Scalar a, Scalar b) { return a | b; }
 inline Scalar logicalXor(Scalar a, Scalar b) { return a ^ b; }
 inline Scalar logicalNot(Scalar x) { return x ^ x.integer(1); }
+inline Scalar bitAnd(Scalar a, Scalar b) { return a & b; }
+inline Scalar bitOr(Scalar a, Scalar b) { return a | b; }
+inline Scalar bitXor(Scalar a, Scalar b) { return a ^ b; }
+/// `shifted` by a number of places below the width, or `otherwise`.
+template <typename Shift>
+inline Scalar shifted(Scalar a, Scalar places, Scalar otherwise) {
+  Scalar inside =
+      places & places.integer(a.type().getIntOrFloatBitWidth() - 1);
+  return (places == inside).pick(a.make<Shift>(inside), otherwise);
+}
+inline Scalar shiftLeft(Scalar a, Scalar places) {
+  return shifted<mlir::arith::ShLIOp>(a, places, a.constant(0));
+}
+inline Scalar shiftRightLogical(Scalar a, Scalar places) {
+  return shifted<mlir::arith::ShRUIOp>(a, places, a.constant(0));
+}
+inline Scalar shiftRight(Scalar a, Scalar places) {
+  return shifted<mlir::arith::ShRSIOp>(
+      a, places,
+      a.make<mlir::arith::ShRSIOp>(
+          a.integer(a.type().getIntOrFloatBitWidth() - 1)));
+}
 inline Scalar neg(Scalar x) {
   return x.isFloat() ? x.make<mlir::arith::NegFOp>() : x.constant(0) - x;
 }
@@ -231,6 +253,9 @@ inline Scalar log10(Scalar x) { return x.make<mlir::math::Log10Op>(); }
 inline Scalar exp2(Scalar x) { return x.make<mlir::math::Exp2Op>(); }
 inline Scalar fmod(Scalar a, Scalar b) {
   return a.make<mlir::arith::RemFOp>(b);
+}
+inline Scalar atan2(Scalar y, Scalar x) {
+  return y.make<mlir::math::Atan2Op>(x);
 }
 inline Scalar erf(Scalar x) { return x.make<mlir::math::ErfOp>(); }
 inline Scalar erfc(Scalar x) { return x.make<mlir::math::ErfcOp>(); }

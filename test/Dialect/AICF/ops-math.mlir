@@ -100,5 +100,7 @@ func.func @pairs(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   %6 = aicf.fmod %x, %y : tensor<4xf32>, tensor<4xf32>
   // CHECK: aicf.fmod_bwd %{{.*}} : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   %7 = aicf.fmod_bwd %x, %y, %y : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  // CHECK: aicf.atan2 %{{.*}} : tensor<4xf32>, tensor<4xf32>
+  %8 = aicf.atan2 %x, %y : tensor<4xf32>, tensor<4xf32>
   return
 }

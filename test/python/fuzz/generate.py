@@ -22,7 +22,7 @@ WITH_POLES = {
     "pow_exponent_bwd", "log2", "log2_bwd", "log10", "log10_bwd",
     # and jumps, which rounding crosses
     "sign", "floor", "ceil", "round", "clamp_bwd", "hardtanh_bwd", "hardswish_bwd",
-    "fmod", "fmod_bwd"}
+    "fmod", "fmod_bwd", "atan2"}
 # What leaves the range of every type when it is repeated.
 GROWING = {"exp", "expm1", "exp2"}
 POINTWISE = [name for name, record in RECORDS.items()
@@ -603,7 +603,9 @@ def choice(b, x, twin):
     n = numbers(b, x.shape)
     for _ in range(b.rng.randrange(3)):
         kind = b.rng.choice(["add", "sub", "mul", "maximum", "minimum", "neg", "abs",
-                             "sign", "add_scalar", "scale", "clamp", "where"])
+                             "sign", "add_scalar", "scale", "clamp", "where", "bitwise_and",
+                             "bitwise_or", "bitwise_xor", "shift_left", "shift_right",
+                             "shift_right_logical"])
         fields = {"add_scalar": {"value": 3.0}, "scale": {"factor": -2.0},
                   "clamp": {"min": -5.0, "max": 4.0}}.get(kind, {})
         operands = [n] * (1 if kind not in RECORDS else len(RECORDS[kind].operands))

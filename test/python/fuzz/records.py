@@ -693,6 +693,34 @@ RECORDS = {
         ("dy", "a", "b", ), set(), ("db", ),
         {(0, 0), (0, 1), (0, 2)}, "Backward", True, True, False,
         {}),
+    "bitwise_and": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", False, True, False,
+        {}),
+    "bitwise_or": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", False, True, False,
+        {}),
+    "bitwise_xor": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", False, True, False,
+        {}),
+    "shift_left": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", False, True, False,
+        {}),
+    "shift_right": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", False, True, False,
+        {}),
+    "shift_right_logical": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", False, True, False,
+        {}),
+    "atan2": Record(
+        ("a", "b", ), set(), ("c", ),
+        {(0, 0), (0, 1)}, "Forward", True, True, False,
+        {}),
 }
 
 PATTERNS = {

@@ -284,6 +284,15 @@ def _sign(x):
     return np.where(np.isnan(x), x, np.sign(x))
 
 
+def _bits(a):
+    """The number of the highest bit."""
+    return a.dtype.type(8 * a.itemsize - 1)
+
+
+def _is_place(a, b):
+    return (b >= 0) & (b <= _bits(a))
+
+
 def _softplus(x):
     return np.logaddexp(0, x)
 
@@ -337,6 +346,15 @@ elementwise(
     maximum_bwd=lambda dy, a, b: dy * np.where(a > b, 1.0, np.where(a == b, 0.5, 0.0)),
     fmod=lambda a, b: np.fmod(a, b),
     fmod_bwd=lambda dy, a, b: -dy * np.trunc(a / b),
+    atan2=lambda a, b: np.arctan2(a, b),
+    bitwise_and=lambda a, b: a & b,
+    bitwise_or=lambda a, b: a | b,
+    bitwise_xor=lambda a, b: a ^ b,
+    shift_left=lambda a, b: np.where(_is_place(a, b), a << (b & _bits(a)), 0),
+    shift_right=lambda a, b: a >> np.where(_is_place(a, b), b, _bits(a)),
+    shift_right_logical=lambda a, b: np.where(
+        _is_place(a, b), (a.view("u%d" % a.itemsize) >> (b & _bits(a)).view(
+            "u%d" % a.itemsize)).view(a.dtype), 0),
     pow=lambda a, b: np.power(a, b),
     pow_base_bwd=lambda dy, a, b: np.where(b == 0, 0.0, dy * b * np.power(a, b - 1)),
     pow_exponent_bwd=lambda dy, a, b: np.where(
@@ -450,6 +468,11 @@ def silu_bwd(o, *_):
 
 @op
 def stop_gradient(o, *_):
+    return [o[0]]
+
+
+@op
+def straight_through(o, *_):
     return [o[0]]
 
 

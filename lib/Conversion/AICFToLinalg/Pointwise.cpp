@@ -38,6 +38,11 @@ static SmallVector<Value> lower(TensorBuilder &, StopGradientOp,
   return {adaptor.getX()};
 }
 
+static SmallVector<Value> lower(TensorBuilder &, StraightThroughOp,
+                                StraightThroughOp::Adaptor adaptor) {
+  return {adaptor.getValue()};
+}
+
 static SmallVector<Value> lower(TensorBuilder &t, CastOp op,
                                 CastOp::Adaptor adaptor) {
   return {t.convert(cast<Tensor>(adaptor.getX()),
@@ -51,7 +56,7 @@ static void addAll(RewritePatternSet &patterns, std::tuple<Ops...> *) {
 
 void addPointwise(RewritePatternSet &patterns) {
   addAll(patterns, static_cast<PointwiseOps *>(nullptr));
-  addLowerings<CopyOp, SaveOp, StopGradientOp, CastOp>(patterns);
+  addLowerings<CopyOp, SaveOp, StopGradientOp, StraightThroughOp, CastOp>(patterns);
 }
 
 } // namespace aicf::linalg_bridge

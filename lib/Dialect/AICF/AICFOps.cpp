@@ -603,3 +603,25 @@ LogicalResult StopGradientOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult StopGradientOp::check(Adaptor, Report) { return success(); }
 LogicalResult StopGradientOp::verify() { return success(); }
+
+//===----------------------------------------------------------------------===//
+// straight_through
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+StraightThroughOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                    Adaptor a, SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<StraightThroughOp>(loc, a)))
+    return failure();
+  types.push_back(a.getValue().getType());
+  return success();
+}
+
+LogicalResult StraightThroughOp::check(Adaptor a, Report report) {
+  if (a.getWay().getType() == a.getValue().getType())
+    return success();
+  return report() << "'way' is " << a.getWay().getType()
+                  << ", expected the type of 'value', which is "
+                  << a.getValue().getType() << " (C1)";
+}
+LogicalResult StraightThroughOp::verify() { return checkOperands(*this); }

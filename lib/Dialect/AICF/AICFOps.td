@@ -74,4 +74,20 @@ def AICF_StopGradientOp
   let results = (outs AICF_Any:$y);
 }
 
+def AICF_StraightThroughOp
+    : AICF_Composite<"straight_through", ForwardPhase, Narrow> {
+  let summary = "y = value, but its gradient goes to `way`";
+  let description = [{
+    `--aicf-autodiff` carries the whole gradient of y to `way` and none to `value`, and
+    removes the op: no element of `way` is read. With `way` a linear function of x, this
+    gives a computation of x any derivative, which is the transpose of that function. A
+    straight-through estimator (Bengio, Léonard and Courville 2013) has x itself as `way`.
+    An op that is left later stands for `value` and becomes no call.
+    - C1: `value` and `way` have the same type.
+  }];
+  let arguments = (ins AICF_Float:$value, AICF_Float:$way);
+  let results = (outs AICF_Float:$y);
+  let gradient = "g.passOn(getY(), getWay());";
+}
+
 #endif // AICF_OPS_TD

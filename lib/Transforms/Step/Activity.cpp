@@ -35,10 +35,6 @@ FailureOr<Activity> Activity::of(func::FuncOp func) {
   return activity;
 }
 
-bool Activity::dependsOnTrained(Operation *op) const {
-  return dependsOn(op, varied);
-}
-
 LogicalResult Activity::findTrained() {
   EntrySignature signature(func);
   // What updates a parameter is the optimizer's to say, or the user's.
@@ -79,13 +75,20 @@ LogicalResult Activity::findTrained() {
   return success();
 }
 
+/// Whether a gradient of the op's results goes on to one of these values.
+static bool leadsBackTo(Operation *op, const llvm::DenseSet<Value> &values) {
+  if (auto through = dyn_cast<StraightThroughOp>(op))
+    return values.contains(through.getWay());
+  return !isa<StopGradientOp>(op) && dependsOn(op, values);
+}
+
 void Activity::findVaried() {
   for (const Trained &param : params) {
     varied.insert(param.param);
     varied.insert_range(param.copies);
   }
   for (Operation &op : func.front())
-    if (!isa<StopGradientOp>(op) && dependsOnTrained(&op))
+    if (leadsBackTo(&op, varied))
       varied.insert_range(derivablesOf(&op));
 }
 

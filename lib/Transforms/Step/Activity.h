@@ -31,7 +31,6 @@ public:
   ArrayRef<Trained> trained() const { return params; }
   /// Whether `value` depends on a trained parameter.
   bool isVaried(Value value) const { return varied.contains(value); }
-  bool dependsOnTrained(Operation *op) const;
   /// The name of a parameter that `op` depends on.
   StringRef paramBehind(Operation *op) const;
   /// An error that says why the loss does not reach a parameter: at the op that

@@ -102,12 +102,21 @@ void Differentiator::passOn(Value result, Value operand) {
   cotangents[operand] = Value(); // one, as the result's
 }
 
+/// What an op that says only where gradients go stands for; null for other ops.
+static Value behindMark(Operation *op) {
+  if (auto stop = dyn_cast<StopGradientOp>(op))
+    return stop.getX();
+  if (auto through = dyn_cast<StraightThroughOp>(op))
+    return through.getValue();
+  return {};
+}
+
 Value Differentiator::saved(Value value) {
   Operation *maker = value.getDefiningOp();
   if (!maker || isa<SaveOp>(maker))
     return value;
-  if (auto stop = dyn_cast<StopGradientOp>(maker))
-    return saved(stop.getX());
+  if (Value behind = behindMark(maker))
+    return saved(behind);
   if (Value known = saves.lookup(value))
     return known;
   if (!maker->hasTrait<ViewOfOperand>()) {
@@ -208,19 +217,19 @@ void Differentiator::sinkCounters(ArrayRef<Operation *> forward) {
 }
 
 void Differentiator::removeMarks(ArrayRef<Operation *> forward) {
-  llvm::DenseMap<Value, Value> stopped;
+  llvm::DenseMap<Value, Value> marked;
   for (Operation *op : forward) {
-    if (auto stop = dyn_cast<StopGradientOp>(op)) {
-      stop.getY().replaceAllUsesWith(stop.getX());
-      stopped[stop.getY()] = stop.getX();
+    if (Value behind = behindMark(op)) {
+      op->getResult(0).replaceAllUsesWith(behind);
+      marked[op->getResult(0)] = behind;
     }
   }
   entry.mapResults([&](Value v) {
-    while (Value behind = stopped.lookup(v))
+    while (Value behind = marked.lookup(v))
       v = behind;
     return v;
   });
-  for (auto [y, x] : stopped)
+  for (auto [y, x] : marked)
     y.getDefiningOp()->erase();
   entry.dropAttr(kMinimizeAttr);
 }

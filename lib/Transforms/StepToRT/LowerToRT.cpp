@@ -134,6 +134,14 @@ struct LowerStopGradient : OpRewritePattern<StopGradientOp> {
     return success();
   }
 };
+struct LowerStraightThrough : OpRewritePattern<StraightThroughOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(StraightThroughOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, op.getValue());
+    return success();
+  }
+};
 
 } // namespace
 
@@ -220,8 +228,8 @@ LogicalResult aicf::checkMarks(func::FuncOp func) {
 LogicalResult aicf::lowerEntriesToRT(ModuleOp module) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
-  patterns.add<LowerLinear, LowerLinearBwd, LowerRecord, LowerStopGradient>(
-      context);
+  patterns.add<LowerLinear, LowerLinearBwd, LowerRecord, LowerStopGradient,
+               LowerStraightThrough>(context);
   populateViewPatterns(patterns);
   populateReductionPatterns(patterns);
   populateProductPatterns(patterns);

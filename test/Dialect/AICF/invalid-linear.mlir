@@ -64,3 +64,19 @@ func.func @linear_bwd_c3_weight(%d: tensor<4x2xf32>, %x: tensor<4x3xf32>, %w: te
   %r:3 = aicf.linear_bwd %d, %x, %w : tensor<4x2xf32>, tensor<4x3xf32>, tensor<2x3xf64>
   return
 }
+
+// -----
+
+func.func @straight_through_c1(%t: tensor<4xf32>, %u: tensor<5xf32>) {
+  // expected-error @+1 {{'way' is 'tensor<5xf32>', expected the type of 'value', which is 'tensor<4xf32>' (C1)}}
+  %y = aicf.straight_through %t, %u : tensor<4xf32>, tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @straight_through_of_integers(%t: tensor<4xi32>) {
+  // expected-error @+1 {{'aicf.straight_through' op operand #0 must be}}
+  %y = aicf.straight_through %t, %t : tensor<4xi32>, tensor<4xi32>
+  return
+}

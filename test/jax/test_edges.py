@@ -203,9 +203,9 @@ def test_verification_sees_what_is_no_number(monkeypatch):
 
 
 @pytest.mark.parametrize("function, text", [
-    (lambda x: jax.lax.digamma(x), "digamma"), (lambda x: jnp.arctan2(x, 2.0), "atan2"),
+    (lambda x: jax.lax.digamma(x), "digamma"), (lambda x: jax.lax.lgamma(x), "lgamma"),
     (lambda x: jax.lax.scan(lambda c, i: (c * 2, c), x, jnp.zeros((0, 2))),
-     "a scan of no steps"), (lambda x: (x > 0) < (x > 1), "lt: orders bool")])
+     "a scan of no steps")])
 def test_what_is_refused_is_listed(function, text):
     with pytest.raises(ModuleImportError, match=text):
         aicf.jax.compile_step(function, (X,))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _functions, ops
+from .. import _functions, _scans, ops
 from .._exact import fmod
 from .._pointwise import (broadcast, broadcast_all, clamp, compare, divide, maximum, minimum,
                           multiply, power, subtract, where)
@@ -31,14 +31,22 @@ def whole(call: Call, made: Tensor) -> Tensor:
     return broadcast(made, call.shape)
 
 
-primitive("add", "add_any")(_two(sum_of))
-primitive("sub")(_two(subtract))
-primitive("mul")(_two(multiply))
-primitive("min")(_two(minimum))
+primitive("add", "add_any", of_bits=True)(_two(sum_of))
+primitive("sub", of_bits=True)(_two(subtract))
+primitive("mul", of_bits=True)(_two(multiply))
+
+
+@primitive("min")
+def _min(call: Call, a: Any, b: Any) -> Tensor:
+    if call.dtype == "i1":
+        return whole(call, ops.logical_and(*broadcast_all([call.tensor(v) for v in (a, b)])))
+    return _two(minimum)(call, a, b)
 
 
 @primitive("max")
 def _max(call: Call, a: Any, b: Any) -> Tensor:
+    if call.dtype == "i1":
+        return whole(call, ops.logical_or(*broadcast_all([call.tensor(v) for v in (a, b)])))
     for number, other in ((uniform(a), b), (uniform(b), a)):
         if number == -math.inf:
             return whole(call, call.tensor(other))
@@ -117,9 +125,13 @@ def _composed() -> None:
     def row(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
         return lambda call, x: function(
             call.tensor(x).astype("f64" if call.dtype == "f64" else "f32")).astype(call.dtype)
-    for name in ("tan", "cbrt", "sinh", "cosh", "asinh", "acosh", "atanh"):
+    for name in ("tan", "cbrt", "sinh", "cosh", "asinh", "acosh", "atanh", "asin", "acos",
+                 "atan"):
         primitive(name)(row(getattr(_functions, name)))
     primitive("exp2")(row(ops.exp2))
+    primitive("atan2")(lambda call, a, b: whole(call, ops.atan2(*broadcast_all(
+        [call.tensor(v).astype("f64" if call.dtype == "f64" else "f32") for v in (a, b)]
+    )).astype(call.dtype)))
     primitive("log2")(row(lambda x: ops.log(x) * (1 / math.log(2))))
 
 
@@ -142,7 +154,7 @@ def _is_finite(call: Call, x: Any) -> Tensor:
 
 
 @primitive("copy", "copy_p", "optimization_barrier", "reduce_precision", "pvary",
-           limits="makes no call")
+           limits="makes no call", of_bits=True)
 def _same(call: Call, *values: Any) -> Any:
     if "mantissa_bits" in call.params:
         raise Unsupported("rounds to bits that no element type has")
@@ -166,6 +178,12 @@ def _clamp(call: Call, low: Any, x: Any, high: Any) -> Tensor:
 
 # Comparisons and logic
 
+#: False comes before true.
+_OF_FLAGS: dict[str, Callable[..., Tensor]] = {
+    "<": lambda a, b: ~a & b, "<=": lambda a, b: ~a | b, ">": lambda a, b: a & ~b,
+    ">=": lambda a, b: a | ~b}
+
+
 def _comparisons() -> None:
     mirrored = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -178,33 +196,31 @@ def _comparisons() -> None:
             other = uniform(b)
             if other is None or other != other or isinstance(other, bool):
                 other = call.tensor(b)
-            if own not in ("==", "!=") and call.tensor(a).dtype == "i1":
-                raise Unsupported("orders bool")
+            if own in _OF_FLAGS and call.tensor(a).dtype == "i1":
+                return whole(call, _OF_FLAGS[own](*broadcast_all(
+                    [call.tensor(v) for v in (a, other)])))
             return whole(call, compare(call.tensor(a), own, other))
         return compared
     for name, sign in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"),
                        ("ge", ">=")):
-        primitive(name)(row(sign))
+        primitive(name, of_bits=name in ("eq", "ne"))(row(sign))
 
 
 _comparisons()
 
 
-def _logic() -> None:
-    def row(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        def of_bool(call: Call, *operands: Any) -> Tensor:
-            if call.dtype != "i1":
-                raise Unsupported("of the bits of %s" % call.dtype)
-            return whole(call, function(*broadcast_all([call.tensor(v) for v in operands])))
-        return of_bool
-    for name in ("and", "or", "xor", "not"):
-        primitive(name, limits="of bool")(row(getattr(ops, "logical_" + name)))
+@primitive("lt_to")
+def _is_before(call: Call, a: Any, b: Any) -> Tensor:
+    """In an order in which NaN is the last number."""
+    return whole(call, _scans.is_less(*broadcast_all([call.tensor(v) for v in (a, b)])))
 
 
-_logic()
+@primitive("le_to")
+def _is_not_behind(call: Call, a: Any, b: Any) -> Tensor:
+    return whole(call, ~_scans.is_less(*broadcast_all([call.tensor(v) for v in (b, a)])))
 
 
-@primitive("select_n")
+@primitive("select_n", of_bits=True)
 def _select_n(call: Call, which: Any, *cases: Any) -> Any:
     """cases[which], element by element; false is 0."""
     if is_constant(which) and uniform(which) is not None:

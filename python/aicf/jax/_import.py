@@ -10,7 +10,7 @@ JAX's after every equation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +20,10 @@ import numpy as np
 from .. import _views
 from .._constants import constant
 from .._dtypes import NUMPY_TYPES
+from .._pointwise import broadcast, where
 from .._tracing import TraceAgain, current_trace, trace_error
 from ..errors import CompileError, ModuleImportError, TraceError
+from . import _narrow
 from ._clipping import ClippingRaiser
 from ._gelu import GeluRaiser
 from ._optimizers import OptimizerRaiser
@@ -44,24 +46,18 @@ _INLINED = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr",
             "remat2": "jaxpr", "remat": "jaxpr", "checkpoint": "jaxpr"}
 
 _REASONS = {
-    "while": "its length depends on values",
-    "cond": "the branch depends on values",
-    "sort": "no kernel sorts",
     "conv_general_dilated": "there are no convolutions yet",
-    "reduce_prod": "there are no products over a dimension",
 }
-_RANDOM = "draws of jax.random would be other numbers here: make them an argument"
 
 
 def dtype_of(dtype: Any) -> str | None:
-    """AICF's name of a type of JAX's, or None."""
-    return DTYPES.get(np.dtype(dtype).name if not hasattr(dtype, "_impl") else str(dtype))
+    """The type of the tensor that holds a type of JAX's, or None."""
+    return _narrow.stored_type(dtype) or (
+        None if hasattr(dtype, "_impl") else DTYPES.get(np.dtype(dtype).name))
 
 
 def reason_for(name: str) -> str:
     """Why a primitive without a row is refused; "" where nobody knows it."""
-    if name.startswith(("random_", "threefry", "rng_")):
-        return _RANDOM
     return _REASONS.get(name, "")
 
 
@@ -158,16 +154,18 @@ class Importer:
         try:
             if any(value is _NOTHING for value in operands):
                 return [_stand_in(var.aval) for var in equation.outvars]
-            if name == "scan":
-                return self._scan(equation.params, operands)
-            if name == "cond" and is_constant(operands[0]):
-                return self._closed(equation.params["branches"][int(operands[0])],
-                                    operands[1:])
+            if name in ("scan", "cond", "while"):
+                run = {"scan": self._scan, "cond": self._cond, "while": self._while}[name]
+                return run(equation.params, operands)
             if all(is_constant(v) or isinstance(v, Opaque) for v in operands) \
-                    and (operands or name == "iota"):
+                    and (operands or not _narrow.concerns(equation)):
                 return _computed(equation, operands)
-            if any(isinstance(v, Opaque) for v in operands):
-                raise Unsupported(_RANDOM)
+            if _narrow.concerns(equation):
+                made = _narrow.run(equation, [v.value if isinstance(v, Opaque) else v
+                                              for v in operands],
+                                   self._run_row, self._closed, dtype_of)
+                return [self._checked(m, var, equation)
+                        for m, var in zip(made, equation.outvars)]
             if name not in _TABLE:
                 raise Unsupported(reason_for(name) or "nobody has told AICF what it is")
             return self._row(equation, operands)
@@ -179,33 +177,63 @@ class Importer:
             return [_stand_in(var.aval) for var in equation.outvars]
 
     def _row(self, equation: Any, operands: list[Any]) -> list[Any]:
-        aval = equation.outvars[0].aval
-        dtype = dtype_of(aval.dtype)
-        if dtype is None:
-            raise Unsupported("gives %s" % aval.dtype)
+        types = [(tuple(v.aval.shape), dtype_of(v.aval.dtype)) for v in equation.outvars]
+        if types[0][1] is None:
+            raise Unsupported("gives %s" % equation.outvars[0].aval.dtype)
         if any(is_constant(v) and dtype_of(v.dtype) is None for v in operands):
             raise Unsupported("of a type that no tensor has")
-        call = Call(equation.params, tuple(aval.shape), dtype, self.notes)
-        name = equation.primitive.name
-        made = _TABLE[name].function(call, *operands)
-        if not isinstance(made, list) and all(made is not value for value in operands):
-            self.notes.add("definition", made, (name, operands, equation.params))
-        for raiser in self.raisers if not isinstance(made, list) else ():
-            made = raiser.see(name, call, operands, made)
-        results = made if isinstance(made, list) else [made]
+        results = self._run_row(equation.primitive.name, equation.params, operands, types)
         return [self._checked(result, var, equation)
                 for result, var in zip(results, equation.outvars)]
+
+    def _run_row(self, name: str, params: Any, operands: list[Any],
+                 types: Sequence[tuple[tuple[int, ...], Any]],
+                 finish: Callable[[Any], Any] = lambda made: made) -> list[Any]:
+        """What a row makes, for results of these shapes and types."""
+        call = Call(params, *types[0], self.notes)
+        made = _TABLE[name].function(call, *operands)
+        made = [finish(m) for m in made] if isinstance(made, list) else finish(made)
+        if not isinstance(made, list) and all(made is not value for value in operands):
+            self.notes.add("definition", made, (name, operands, params))
+        for raiser in self.raisers if not isinstance(made, list) else ():
+            made = raiser.see(name, call, operands, made)
+        results: list[Any] = made if isinstance(made, list) else [made]
+        return results
 
     @staticmethod
     def _checked(result: Any, var: Any, equation: Any) -> Any:
         """Of the type that JAX's has. Raises TraceError for another shape."""
-        shape, dtype = tuple(var.aval.shape), dtype_of(var.aval.dtype)
+        shape = _narrow.stored_shape(var.aval.shape, var.aval.dtype)
+        dtype = dtype_of(var.aval.dtype)
         if tuple(result.shape) != shape:
             trace_error("%s gives %s here, and the shape %s in JAX: please report it"
                         % (equation.primitive.name, result, shape))
         if is_constant(result) or dtype is None or result.dtype == dtype:
             return result
         return result.astype(dtype)
+
+    def _cond(self, params: Any, operands: list[Any]) -> list[Any]:
+        """The branch, if it is known. Else all are computed, and one is chosen."""
+        branches, which = params["branches"], operands[0]
+        if is_constant(which):
+            return self._closed(branches[min(max(int(which), 0), len(branches) - 1)],
+                                operands[1:])
+        made = [self._closed(branch, operands[1:]) for branch in branches]
+        return [_chosen(which, list(values)) for values in zip(*made)]
+
+    def _while(self, params: Any, operands: list[Any]) -> list[Any]:
+        """As often as its condition says, if that follows from constants alone."""
+        first, second = int(params["cond_nconsts"]), int(params["body_nconsts"])
+        of_cond, of_body = operands[:first], operands[first:first + second]
+        carry = operands[first + second:]
+        for _ in range(self.max_unroll + 1):
+            goes_on = self._closed(params["cond_jaxpr"], [*of_cond, *carry])[0]
+            if not is_constant(goes_on):
+                raise Unsupported("how often it runs depends on values: a scan has a length")
+            if not goes_on:
+                return carry
+            carry = self._closed(params["body_jaxpr"], [*of_body, *carry])
+        raise Unsupported("runs more often than max_unroll, which is %d" % self.max_unroll)
 
     def _scan(self, params: Any, operands: list[Any]) -> list[Any]:
         length = int(params["length"])
@@ -234,6 +262,25 @@ class Importer:
         return [*carry, *(_stacked(list(values)) for values in zip(*made))]
 
 
+def _chosen(which: Any, values: list[Any]) -> Any:
+    """values[which], where one index chooses for all elements. The last is for all others."""
+    if any(value is _NOTHING for value in values):
+        return _NOTHING
+    if all(value is values[0] for value in values):
+        return values[0]
+    tensors = [constant(np.asarray(own, order="C")) if is_constant(own) else own
+               for own in map(_narrow.stored, map(_value_of, values))]
+    made = tensors[-1]
+    for number in range(len(tensors) - 2, -1, -1):
+        is_it = which <= number if number == 0 else which == number
+        made = where(broadcast(is_it, made.shape), tensors[number], made)
+    return made
+
+
+def _value_of(value: Any) -> Any:
+    return value.value if isinstance(value, Opaque) else value
+
+
 def _row_of(column: Any, i: int) -> Any:
     if column is _NOTHING:
         return column
@@ -249,7 +296,8 @@ def _stacked(values: list[Any]) -> Any:
         return _NOTHING
     if all(map(is_constant, values)):
         return np.stack(values)
-    return _views.stack([constant(v) if is_constant(v) else v for v in values])
+    stored = [_narrow.stored(_value_of(v)) for v in values]
+    return _views.stack([constant(v) if is_constant(v) else v for v in stored])
 
 
 @dataclass(frozen=True)

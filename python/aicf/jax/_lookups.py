@@ -87,11 +87,6 @@ def _clipped(call: Call, index: Any, limit: int, modes: Sequence[str] = ("CLIP",
     return index.clamp(0, limit)
 
 
-def _check_type(x: Any) -> None:
-    if x.dtype not in FLOATS:
-        raise Unsupported("looks up %s" % x.dtype)
-
-
 def _is_counting(value: Any) -> bool:
     """Whether the value is 0, 1, 2, ... in any shape of one long dimension."""
     return is_constant(value) and bool((value.reshape(-1) == np.arange(value.size)).all())
@@ -99,8 +94,8 @@ def _is_counting(value: Any) -> bool:
 
 # Gather
 
-@primitive("gather", limits="floats, but for constant indices: one box at constant "
-                            "indices, whole rows, one element of each row, or pairs")
+@primitive("gather", limits="one box at constant indices, whole rows, one element of each "
+                            "row, or pairs; integers are exact up to 2^53", of_bits=True)
 def _gather(call: Call, x: Any, indices: Any) -> Tensor:
     d = call.params["dimension_numbers"]
     table = call.tensor(x)
@@ -113,7 +108,9 @@ def _gather(call: Call, x: Any, indices: Any) -> Tensor:
     sizes = [int(n) for n in call.params["slice_sizes"]]
     if is_constant(indices) and indices.size == len(form.indexed) and not form.batch:
         return _box(call, table, indices.reshape(-1), form, sizes)
-    _check_type(table)
+    kind = table.dtype
+    if kind not in FLOATS:  # NaN stands for nothing there, and is replaced
+        table = table.astype("f32" if kind == "i1" else "f64")
     for dim, size in enumerate(sizes):
         is_point = dim in form.indexed or dim in form.batch
         if size != (1 if is_point else table.shape[dim]):
@@ -133,7 +130,10 @@ def _gather(call: Call, x: Any, indices: Any) -> Tensor:
         _note_classes(call, indices, labels[1], made, made.shape)
     else:
         made = _rows(call, table, columns, form).reshape(call.shape)
-    return _filled(call, made, columns, limits, form)
+    made = _filled(call, made, columns, limits, form)
+    if kind == "i1":
+        return made > 0
+    return made if kind in FLOATS else made.astype("i64").astype(kind)
 
 
 def _filled(call: Call, made: Tensor, columns: list[Any], limits: list[int], form: Form
@@ -265,10 +265,15 @@ def _scatter_form(call: Call, x: Any) -> Form:
                  if i not in batch and i not in d.inserted_window_dims])
 
 
-@primitive("scatter-add", limits="the gradients of what gather takes")
+@primitive("scatter-add", limits="the gradients of what gather takes; integers are exact "
+                                   "up to 2^53")
 def _scatter_add(call: Call, x: Any, indices: Any, updates: Any) -> Tensor:
     zeros = uniform(x) == 0
-    added = _added(call, x, indices, call.tensor(updates))
+    given = call.tensor(updates)
+    if given.dtype not in FLOATS:
+        whole = _added(call, x, indices, given.astype("f64")).astype("i64")
+        return call.tensor(x) + whole.astype(given.dtype)
+    added = _added(call, x, indices, given)
     return added if zeros else call.tensor(x) + added
 
 
@@ -276,7 +281,6 @@ def _added(call: Call, x: Any, indices: Any, updates: Tensor) -> Tensor:
     form = _scatter_form(call, x)
     if is_constant(indices) and indices.size == len(form.indexed) and not form.batch:
         return _in_zeros(call, indices, updates, form)
-    _check_type(updates)
     if any(updates.shape[at] != (1 if d in form.indexed else x.shape[d])
            for at, d in zip(form.window, form.of_window)):
         raise Unsupported("adds boxes to places that values say")

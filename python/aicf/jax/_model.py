@@ -15,7 +15,8 @@ from .._constants import constant
 from .._signature import Spec
 from .._tracing import location_of, user_line
 from ..errors import Diagnostic, InvalidArgumentError
-from ._import import Importer, dtype_of
+from ._import import Importer, Opaque, dtype_of
+from ._narrow import stored, stored_shape, stored_type
 from ._table import is_constant
 from ._trees import Tree, argument_names, check_types, distances, find_donated, tree_of
 
@@ -47,9 +48,9 @@ class Imported:
         inputs: names of the leaves that a call gives, and their specs.
         results: the structure of what the function returns.
         outputs: names of the leaves that a call returns.
+        returned_types: JAX's types of those.
         state_of: by the number of a leaf of the result, the donated leaf that it becomes.
         computes_in_16_bits: whether a value in between is bf16 or f16.
-        draws: whether there are draws of constant keys.
         refused: places of leaves that no op of an optimizer updates.
         raised: by op that was found in what JAX takes it apart into, the lines.
     """
@@ -72,16 +73,18 @@ class Imported:
                        for name, leaf in zip(self.arguments[i].names,
                                              self.arguments[i].leaves)}
         self.model = ImportedModel(self.owners)
-        self.inputs = {name: Spec(tuple(leaf.shape), str(dtype_of(leaf.dtype)))
+        self.inputs = {name: Spec(stored_shape(leaf.shape, leaf.dtype),
+                                  str(dtype_of(leaf.dtype)))
                        for i, tree in enumerate(self.arguments) if i not in self.donated
                        for name, leaf in zip(tree.names, self.abstract[i])}
-        #: NumPy's types of the inputs.
-        self.given = [np.dtype(leaf.dtype) for i, leaves in enumerate(self.abstract)
+        #: JAX's types of the inputs, and whether a tensor of another type holds each.
+        self.given = [(leaf.dtype, stored_type(leaf.dtype) is not None) for i, leaves in enumerate(self.abstract)
                       if i not in self.donated for leaf in leaves]
         self.results: Any = None
         self.outputs: list[str] = []
+        self.returned_types: list[Any] = []
         self.state_of: dict[int, str] = {}
-        self.computes_in_16_bits = self.draws = False
+        self.computes_in_16_bits = False
         self.refused: set[int] = set()
         self.raised: dict[str, list[tuple[str, int]]] = {}
         self._returned: tuple[Any, list[int]] | None = None
@@ -89,10 +92,6 @@ class Imported:
     def _check_leaves(self) -> None:
         for tree, leaves in zip(self.arguments, self.abstract):
             for name, leaf in zip(tree.names, leaves):
-                if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.extended):
-                    raise InvalidArgumentError(
-                        "%s is a key of jax.random: draws would be other numbers here, so "
-                        "make what is drawn an argument" % name)
                 if dtype_of(leaf.dtype) is None:
                     raise InvalidArgumentError(
                         "%s is %s, which no tensor has: convert it to int32 or float32 "
@@ -103,7 +102,7 @@ class Imported:
 
     def _owner(self, leaf: Any) -> nn.Buffer:
         aval = _abstract(leaf)
-        return nn.Buffer(tuple(aval.shape), str(dtype_of(aval.dtype)),
+        return nn.Buffer(stored_shape(aval.shape, aval.dtype), str(dtype_of(aval.dtype)),
                          init=self.value_of(leaf, aval.dtype))
 
     def value_of(self, leaf: Any, dtype: Any) -> Any:
@@ -122,7 +121,12 @@ class Imported:
     @staticmethod
     def converted(leaf: Any, dtype: Any) -> Any:
         """A leaf of NumPy's or Python's as jax.jit takes it: dense, and f64 as f32 where JAX has
-        no f64. Others, and those of another type, stay as they are."""
+        no f64. Types that no tensor has become what holds them. Others, and those of another
+        type, stay as they are."""
+        if stored_type(dtype):
+            own = getattr(leaf, "dtype", None)
+            return stored(np.asarray(leaf, dtype)) if isinstance(leaf, int) else \
+                stored(leaf) if own == dtype else leaf
         if not isinstance(leaf, (np.ndarray, np.generic, bool, int, float)):
             return leaf
         array = np.asarray(leaf)
@@ -137,7 +141,7 @@ class Imported:
         arguments = []
         for i, tree in enumerate(self.arguments):
             leaves = [leaf if i in self.donated else
-                      jax.ShapeDtypeStruct(specs[name][0], leaf.dtype,
+                      jax.ShapeDtypeStruct(specs[name][0][:len(leaf.shape)], leaf.dtype,
                                            weak_type=leaf.weak_type)
                       for name, leaf in zip(tree.names, self.abstract[i])]
             arguments.append(jax.tree_util.tree_unflatten(tree.structure, leaves))
@@ -195,12 +199,13 @@ class Imported:
         self.state_of = {number: name for name, number in places}
         text = str(closed.jaxpr)
         self.computes_in_16_bits = "bf16[" in text or "f16[" in text
-        self.draws = "random_bits" in text
         is_returned = [i not in taken for i in range(len(made))]
         outputs = {name: ops.copy(_tensor(value)) if id(value) in given else _tensor(value)
                    for i, (name, value) in enumerate(zip(result.names, made))
                    if i not in taken}
         self.outputs = list(outputs)
+        self.returned_types = [leaf.dtype for i, leaf in enumerate(result.leaves)
+                               if i not in taken]
         self._set_returned(is_returned)
         if not outputs:
             raise InvalidArgumentError("the function returns nothing but the donated trees: "
@@ -257,6 +262,7 @@ def _again(tree: Any, kept: Sequence[tuple[Any, Any]]) -> Any:
 
 
 def _tensor(value: Any) -> Any:
+    value = stored(value.value if isinstance(value, Opaque) else value)
     return constant(np.asarray(value, order="C")) if is_constant(value) else value
 
 

@@ -101,7 +101,7 @@ def _outer(a: Tensor, b: Tensor, batch_a: list[int], free_a: list[int],
     return broadcast(wide, shape) * broadcast(high, shape)
 
 
-@primitive("transpose")
+@primitive("transpose", of_bits=True)
 def _transpose(call: Call, x: Any) -> Tensor:
     order = [int(d) for d in call.params["permutation"]]
     product: Product | None = call.notes.of("product", x)

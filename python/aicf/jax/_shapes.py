@@ -12,21 +12,23 @@ import numpy as np
 from .. import _views, ops
 from .. import functional as F
 from .._dtypes import NUMPY_TYPES
+from .._exact import rows_at
 from .._pointwise import broadcast
 from .._tensor import Tensor
+from .._tracing import as_tensor
 from ._table import Call, Unsupported, is_constant, primitive, uniform
 
 
 # Views
 
-@primitive("reshape", "squeeze", "expand_dims")
+@primitive("reshape", "squeeze", "expand_dims", of_bits=True)
 def _reshape(call: Call, x: Any) -> Tensor:
     if call.params.get("dimensions") is not None and "new_sizes" in call.params:
         raise Unsupported("reads dimensions in another order")
     return call.tensor(x).reshape(call.shape)
 
 
-@primitive("broadcast_in_dim")
+@primitive("broadcast_in_dim", of_bits=True)
 def _broadcast_in_dim(call: Call, x: Any) -> Tensor:
     tensor, sizes = call.tensor(x), [1] * len(call.shape)
     for dim, size in zip(call.params["broadcast_dimensions"], tensor.shape):
@@ -34,7 +36,7 @@ def _broadcast_in_dim(call: Call, x: Any) -> Tensor:
     return broadcast(tensor.reshape(sizes), call.shape)
 
 
-@primitive("slice")
+@primitive("slice", of_bits=True)
 def _slice(call: Call, x: Any) -> Tensor:
     steps = call.params["strides"] or [1] * len(call.shape)
     return call.tensor(x)[tuple(
@@ -42,32 +44,32 @@ def _slice(call: Call, x: Any) -> Tensor:
             call.params["start_indices"], call.params["limit_indices"], steps))]
 
 
-@primitive("split")
+@primitive("split", of_bits=True)
 def _split(call: Call, x: Any) -> Any:
     return list(_views.split(call.tensor(x), [int(n) for n in call.params["sizes"]],
                              int(call.params["axis"])))
 
 
-@primitive("concatenate")
+@primitive("concatenate", of_bits=True)
 def _concatenate(call: Call, *parts: Any) -> Tensor:
     whole = _views.concat([call.tensor(p) for p in parts], int(call.params["dimension"]))
     call.notes.add("concatenate", whole, parts)
     return whole
 
 
-@primitive("stack")
+@primitive("stack", of_bits=True)
 def _stack(call: Call, *parts: Any) -> Tensor:
     return _views.stack([call.tensor(p) for p in parts], int(call.params["axis"]))
 
 
-@primitive("unstack")
+@primitive("unstack", of_bits=True)
 def _unstack(call: Call, x: Any) -> Any:
     tensor, axis = call.tensor(x), int(call.params["axis"])
     return [part(tensor, axis, i, i + 1).reshape(call.shape)
             for i in range(tensor.shape[axis])]
 
 
-@primitive("tile")
+@primitive("tile", of_bits=True)
 def _tile(call: Call, x: Any) -> Tensor:
     tensor, repeats = call.tensor(x), [int(n) for n in call.params["reps"]]
     apart = tensor.reshape([n for size in tensor.shape for n in (1, size)])
@@ -75,13 +77,16 @@ def _tile(call: Call, x: Any) -> Tensor:
     return whole.reshape(call.shape)
 
 
-@primitive("rev", limits="along dimensions of up to 64 elements")
+@primitive("rev", of_bits=True)
 def _rev(call: Call, x: Any) -> Tensor:
     tensor = call.tensor(x)
-    for dim in map(int, call.params["dimensions"]):
+    dims = [int(d) for d in call.params["dimensions"]]
+    if any(tensor.shape[d] > 64 for d in dims):
+        number = np.flip(np.arange(tensor.size).reshape(tensor.shape), tuple(dims)).reshape(-1)
+        return rows_at(tensor.reshape(tensor.size, 1), as_tensor(
+            np.ascontiguousarray(number))).reshape(call.shape)
+    for dim in dims:
         size = tensor.shape[dim]
-        if size > 64:
-            raise Unsupported("turns %d elements round" % size)
         tensor = _views.concat([part(tensor, dim, i, i + 1)
                                 for i in reversed(range(size))], dim)
     return tensor
@@ -92,7 +97,7 @@ def part(x: Tensor, dim: int, first: int, last: int, step: int = 1) -> Tensor:
     return x[(slice(None),) * dim + (slice(first, last, step),)]
 
 
-@primitive("pad", limits="fills with a number")
+@primitive("pad", limits="fills with a number", of_bits=True)
 def _pad(call: Call, x: Any, value: Any) -> Tensor:
     number = uniform(value)
     if number is None:
@@ -138,15 +143,20 @@ def _reduce_sum(call: Call, x: Any) -> Tensor:
     return tensor.sum(_axes(call))
 
 
-@primitive("reduce_max")
+def _comparable(x: Tensor) -> Tensor:
+    """No kernel finds the largest i64."""
+    return x.astype("f64") if x.dtype == "i64" else x
+
+
+@primitive("reduce_max", limits="i64 is exact up to 2^53")
 def _reduce_max(call: Call, x: Any) -> Tensor:
-    tensor = call.tensor(x)
+    tensor = _comparable(call.tensor(x))
     return tensor.max(_axes(call)).astype(call.dtype) if _axes(call) else tensor
 
 
-@primitive("reduce_min")
+@primitive("reduce_min", limits="i64 is exact up to 2^53")
 def _reduce_min(call: Call, x: Any) -> Tensor:
-    tensor = call.tensor(x)
+    tensor = _comparable(call.tensor(x))
     return tensor.min(_axes(call)).astype(call.dtype) if _axes(call) else tensor
 
 
@@ -160,28 +170,24 @@ def _reduce_and(call: Call, x: Any) -> Tensor:
     return call.tensor(x).astype("f32").min(_axes(call)) != 0
 
 
-@primitive("argmax", limits="of floats, along one dimension")
+@primitive("argmax", limits="along one dimension")
 def _argmax(call: Call, x: Any) -> Tensor:
     return _first(call, call.tensor(x))
 
 
-@primitive("argmin", limits="of floats, along one dimension")
+@primitive("argmin", limits="along one dimension")
 def _argmin(call: Call, x: Any) -> Tensor:
-    return _first(call, -call.tensor(x))
+    tensor = call.tensor(x)
+    return _first(call, ~tensor if tensor.dtype == "i1" else -tensor)
 
 
 def _first(call: Call, x: Tensor) -> Tensor:
     axes = _axes(call)
-    if len(axes) != 1 or x.dtype not in ("f16", "bf16", "f32", "f64"):
-        raise Unsupported("of %s along %d dimensions" % (x.dtype, len(axes)))
+    if len(axes) != 1:
+        raise Unsupported("along %d dimensions" % len(axes))
+    if x.dtype not in ("f16", "bf16", "f32", "f64"):
+        x = x.astype("f64")
     return F.argmax(x, axes[0]).astype(call.dtype)
-
-
-@primitive("cumsum")
-def _cumsum(call: Call, x: Any) -> Tensor:
-    tensor = call.tensor(x)
-    return ops.cumsum(tensor, axis=int(call.params["axis"]),
-                      reversed=bool(call.params["reverse"]))
 
 
 @primitive("top_k", limits="along the last dimension")
@@ -200,7 +206,7 @@ def starts_of(values: Sequence[Any]) -> list[int] | None:
     return [int(v.reshape(-1)[0]) for v in values]
 
 
-@primitive("dynamic_slice", limits="from constant indices, or from any row")
+@primitive("dynamic_slice", limits="from constant indices, or from any row", of_bits=True)
 def _dynamic_slice(call: Call, x: Any, *starts: Any) -> Tensor:
     tensor = call.tensor(x)
     sizes = [int(n) for n in call.params["slice_sizes"]]
@@ -218,7 +224,7 @@ def _dynamic_slice(call: Call, x: Any, *starts: Any) -> Tensor:
     return ops.embedding(table, rows).reshape(call.shape)
 
 
-@primitive("dynamic_update_slice", limits="at constant indices")
+@primitive("dynamic_update_slice", limits="at constant indices", of_bits=True)
 def _dynamic_update_slice(call: Call, x: Any, update: Any, *starts: Any) -> Tensor:
     tensor, new = call.tensor(x), call.tensor(update)
     known = starts_of(starts)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DTypeMismatchError, InvalidArgumentError, ShapeMismatchError
@@ -99,10 +99,19 @@ class Step(Entry):
             leaves += own
         given = self.imported.given
         values = super().__call__(*[
-            leaf if isinstance(leaf, jax.Array) else self.imported.converted(leaf, dtype)
-            for leaf, dtype in zip(leaves, given)])
+            leaf if isinstance(leaf, jax.Array) and not is_stored
+            else self.imported.converted(leaf, dtype)
+            for leaf, (dtype, is_stored) in zip(leaves, given)])
         array = self._array
-        return self.imported.returned([array(v) for v in values.values()])
+        made = [array(v) for v in values.values()]
+        return self.imported.returned(self._given_back(made, self.imported.returned_types))
+
+    @staticmethod
+    def _given_back(values: list[Any], types: Sequence[Any]) -> list[Any]:
+        """Arrays of JAX's as the function returns them: of types that no tensor has, too."""
+        from ._narrow import given_back, stored_type
+        return [given_back(value, dtype) if stored_type(dtype) else value
+                for value, dtype in zip(values, types)]
 
     def state(self) -> Any:
         """Returns the donated trees as they are now, in the order of donate_argnums: one,
@@ -112,7 +121,8 @@ class Step(Entry):
         trees = []
         for i in self.imported.donated:
             tree = self.imported.arguments[i]
-            leaves = [self._array(read(name)) for name in tree.names]
+            leaves = self._given_back([self._array(read(name)) for name in tree.names],
+                                      [leaf.dtype for leaf in self.imported.abstract[i]])
             trees.append(jax.tree_util.tree_unflatten(tree.structure, leaves))
         return trees[0] if len(trees) == 1 else tuple(trees)
 

@@ -34,10 +34,13 @@ class Row:
     Attributes:
         function: takes a Call and the operands; returns a tensor, or a list of them.
         limits: what does not hold, in words for the page; "" if all does.
+        of_bits: whether it moves, compares or combines bits of integers, so that it is the
+            same with and without a sign.
     """
 
     function: Callable[..., Any]
     limits: str
+    of_bits: bool = False
 
     @property
     def is_elementwise(self) -> bool:
@@ -47,7 +50,7 @@ class Row:
 
 TABLE: dict[str, Row] = {}
 #: The modules that fill it.
-_FAMILIES = "_elementwise", "_lookups", "_products", "_shapes"
+_FAMILIES = "_bits", "_elementwise", "_lookups", "_orders", "_products", "_shapes"
 
 
 def whole_table() -> dict[str, Row]:
@@ -57,13 +60,13 @@ def whole_table() -> dict[str, Row]:
     return TABLE
 
 
-def primitive(*names: str, limits: str = ""
+def primitive(*names: str, limits: str = "", of_bits: bool = False
               ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds a row for each name."""
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         for name in names:
             assert name not in TABLE, name
-            TABLE[name] = Row(function, limits)
+            TABLE[name] = Row(function, limits, of_bits)
         return function
     return add
 

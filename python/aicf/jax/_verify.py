@@ -9,6 +9,7 @@ differs from its f64. Afterwards the step is where it was.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 from .._differences import difference, largest_of
 from ..errors import VerificationError
 from ._import import DTYPES
+from ._narrow import stored, stored_type
 from ._step import Step
 from ._trees import tree_of
 
@@ -37,16 +39,38 @@ def _wide() -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def _same_draws() -> Iterator[None]:
+    """What is drawn in x64 are the numbers that are drawn without it."""
+    def without(draw: Any) -> Any:
+        @functools.wraps(draw)
+        def drawn(*args: Any, **kwargs: Any) -> Any:
+            with jax.enable_x64(False):
+                return draw(*args, **kwargs)
+        return drawn
+    kept = {name: draw for name, draw in vars(jax.random).items()
+            if callable(draw) and not name.startswith("_") and not isinstance(draw, type)}
+    for name, draw in kept.items():
+        setattr(jax.random, name, without(draw))
+    try:
+        yield
+    finally:
+        for name, draw in kept.items():
+            setattr(jax.random, name, draw)
+
+
 def _in_f64(function: Any, arguments: Sequence[Any]) -> list[Any] | None:
     """The leaves of what it returns in f64, or None: it insists on types of its own."""
     def cast(leaf: Any) -> Any:
+        if stored_type(getattr(leaf, "dtype", np.dtype(int))):
+            return leaf
         value = np.asarray(leaf)
         return value.astype("f8") if str(value.dtype) in ("float16", "float32", "bfloat16") \
             else value
     try:
-        with _wide():
+        with _wide(), _same_draws():
             made = jax.jit(function)(*jax.tree_util.tree_map(cast, tuple(arguments)))
-            return [np.asarray(leaf, "f8") for leaf in jax.tree_util.tree_leaves(made)]
+            return [np.asarray(stored(leaf), "f8") for leaf in jax.tree_util.tree_leaves(made)]
     except (TypeError, ValueError):
         return None
 
@@ -57,13 +81,12 @@ def verify(step: Step, arguments: Sequence[Any]) -> None:
     function = imported.function
     made = jax.jit(function)(*arguments)
     single = tree_of("result", made)
-    # Draws are other numbers in x64.
-    double = None if imported.draws else _in_f64(function, arguments)
+    double = _in_f64(function, arguments)
     donated = [arguments[i] for i in imported.donated]
     try:
         # What a call returns keeps the result's order, and so do the states.
         given = [a for i, a in enumerate(arguments) if i not in imported.donated]
-        own = dict(zip(imported.outputs, jax.tree_util.tree_leaves(step(*given))))
+        own = dict(zip(imported.outputs, map(stored, jax.tree_util.tree_leaves(step(*given)))))
         states = step.program.executor.read
         mine = [own[name] if name in own else states(imported.state_of[i])
                 for i, name in enumerate(single.names)]
@@ -74,7 +97,7 @@ def verify(step: Step, arguments: Sequence[Any]) -> None:
             step.set_state(*donated)
     found = []
     for i, name in enumerate(single.names):
-        wrong = _difference(name, values[i], np.asarray(single.leaves[i]),
+        wrong = _difference(name, values[i], np.asarray(stored(single.leaves[i])),
                             None if double is None else double[i],
                             FLOORS[imported.computes_in_16_bits])
         found += [wrong] if wrong else []

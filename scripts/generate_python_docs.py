@@ -156,9 +156,12 @@ left is one error, which lists every op with its place in the module and the lin
 
 
 def torch_page():
-    for family in ("pointwise", "view", "row", "loss"):
-        importlib.import_module("aicf.torch._%s_ops" % family)
-    table = importlib.import_module("aicf.torch._table").TABLE
+    module = importlib.import_module("aicf.torch._table")
+    module.fill_tables()
+    return TORCH_TOP + _rows(module.TABLE) + TORCH_COMPLEX + _rows(module.COMPLEX)
+
+
+def _rows(table):
     groups = {}
     for name, row in table.items():
         groups.setdefault((name.partition(".")[0], row.limits), []).append(
@@ -166,7 +169,18 @@ def torch_page():
     lines = ["| `%s` (%s) | %s |" % (name, ", ".join(overloads), limits)
              if overloads != ["default"] else "| `%s` | %s |" % (name, limits)
              for (name, limits), overloads in sorted(groups.items())]
-    return TORCH_TOP + "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n"
+
+
+TORCH_COMPLEX = """
+## Complex numbers
+
+A complex tensor is two real ones inside of a step: no input, parameter or state is complex. Ops
+that move or add elements take both parts; these have a row of their own.
+
+| op | limits |
+|---|---|
+"""
 
 
 JAX_TOP = """<!-- Generated from aicf.jax's table: `cmake --build build --target update-docs`. -->
@@ -175,8 +189,11 @@ JAX_TOP = """<!-- Generated from aicf.jax's table: `cmake --build build --target
 
 `aicf.jax.compile_step` imports a function whose primitives are in this table, under the names
 that a jaxpr shows. `jit`, `custom_jvp_call`, `custom_vjp_call`, `checkpoint` and a `cond` on a constant are
-inlined, and a `scan` of known length is unrolled. What is left is one error, which lists every
-primitive with the line in Python.
+inlined, and a `scan` of known length and a `while` that constants decide are unrolled. Of a
+`cond` on a value all branches are computed. `random_bits`, `random_split`, `random_fold_in`
+and `random_seed` of threefry become what JAX makes of them. `uint32` has the bits of an i32
+inside of a step, and `uint8`, `int8`, `uint16` and `int16` the numbers. What is left is one
+error, which lists every primitive with the line in Python.
 
 | primitive | limits |
 |---|---|

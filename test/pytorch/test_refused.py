@@ -28,21 +28,21 @@ def refused(match, module, *args, **options):
 
 def test_all_ops_at_once():
     def forward(s, x):
-        y = torch.fft.fft(s.a(x)).real
-        y = torch.erfinv(torch.tanh(y) * 0.5)
-        return s.b(torch.erfinv(torch.tanh(y) * 0.5))
+        y = torch.special.i0e(s.a(x))
+        y = torch.digamma(torch.tanh(y) + 2)
+        return s.b(torch.digamma(torch.tanh(y) + 2))
     error = refused("ops that cannot be said", Of(forward, a=nn.Linear(6, 4),
                                                   b=nn.Linear(4, 2)))
     text = str(error)
-    assert "aten.erfinv.default, 2 times, first in the module" in text
-    assert "aten._fft_r2c.default, 1 time" in text or "fft" in text
-    assert "erfinv(torch.tanh(y) * 0.5)" in text and error.filename == __file__
+    assert "aten.digamma.default, 2 times, first in the module" in text
+    assert "aten.special_i0e.default, 1 time" in text
+    assert "digamma(torch.tanh(y) + 2)" in text and error.filename == __file__
 
 
 def test_the_module_of_an_op_is_named():
     class Part(nn.Module):
         def forward(self, x):
-            return torch.erfinv(x * 0.1)
+            return torch.digamma(x * 0.1)
     net = nn.Sequential(nn.Linear(6, 2), nn.Sequential(Part()))
     refused("first in module '1.0'", net)
 
@@ -51,21 +51,6 @@ def test_a_convolution_that_overlaps():
     net = nn.Sequential(nn.Conv1d(2, 3, 3), nn.Flatten(), nn.Linear(12, 2))
     refused("a convolution whose stride is not its kernel's size", net,
             inputs=[torch.randn(5, 2, 6)])
-
-
-class Reverse(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x.view_as(x)
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return -gradient
-
-
-def test_autograd_function():
-    refused("Reverse is a torch.autograd.Function",
-            Of(lambda s, x: s.b(Reverse.apply(s.a(x))), a=nn.Linear(6, 4), b=nn.Linear(4, 2)))
 
 
 def test_gradient_hooks():
@@ -136,13 +121,6 @@ def test_wrappers():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         refused("DataParallel", nn.DataParallel(net))
-
-
-def test_autocast():
-    def cast(s, x):
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            return s.a(x).float()
-    refused("precision=", Of(cast, a=nn.Linear(6, 2)))
 
 
 def test_a_wrong_gradient_is_named(monkeypatch):

@@ -75,7 +75,7 @@ def _torch_nn():
     for name in ("ReLU", "GELU", "SiLU", "Mish", "ELU", "SELU", "CELU", "Hardswish",
                  "Hardtanh", "Softplus", "Softsign", "Tanhshrink", "LogSigmoid", "PReLU",
                  "LeakyReLU", "RReLU", "Threshold", "Softshrink", "Hardshrink", "GLU"):
-        args = {"Threshold": (0.1, 0.2)}.get(name, ())
+        args = {"Threshold": (0.1, 0.2), "RReLU": (0.2, 0.2)}.get(name, ())
         _plain(name, mlp(lambda: nn.Linear(8, 16), lambda n=name, a=args: getattr(nn, n)(*a)),
                x)
     for name, layer in {
@@ -198,7 +198,8 @@ def _transformers():
         settings = {**_SMALL, **more}
         if kind != "Persimmon":
             settings.update(_KEYS)
-        _causal(name, kind, **settings, **({"head_dim": 8} if kind == "Glm" else {}))
+        _causal(name, kind, **settings, **({"head_dim": 8} if kind in (
+            "Glm", "Helium") else {}))
     for name, kind in {"Gemma": "Gemma", "Gemma-2": "Gemma2", "Gemma-3": "Gemma3Text"}.items():
         _causal(name, kind, None if kind != "Gemma3Text" else "", **_SMALL, **_KEYS,
                 head_dim=8) if kind != "Gemma3Text" else _gemma3()
@@ -317,7 +318,7 @@ def _timm():
         settings = {}
         if name not in ("twins_svt_small", "convnext_atto", "resnet18",
                         "mobilenetv3_small_050", "poolformer_s12", "convmixer_768_32"):
-            settings = dict(img_size={"crossvit_tiny_240": 48, "eva02_tiny_patch14_224": 28,
+            settings = dict(img_size={"crossvit_tiny_240": 240, "eva02_tiny_patch14_224": 28,
                                       "swin_tiny_patch4_window7_224": 56,
                                       "volo_d1_224": 64, "coat_tiny": 64, "levit_128s": 64,
                                       "pit_ti_224": 64}.get(name, 32))
@@ -399,8 +400,8 @@ def _diffusers():
         attention_head_dim=8, num_layers=1, embedding_dim=8, num_embeddings=5,
         additional_embeddings=4)
     transformer("UNet1DModel", lambda: [("sample", torch.randn(2, 2, 16)), time()],
-                sample_size=16, in_channels=2, out_channels=2,
-                block_out_channels=(8, 8, 8), norm_num_groups=2)
+                sample_size=16, in_channels=2, out_channels=2, extra_in_channels=16,
+                block_out_channels=(32, 32, 32), norm_num_groups=2)
 
 
 def _lucidrains():
@@ -440,6 +441,8 @@ def _lucidrains():
                               "learnable_memory_vit": "ViT", "normalized_vit": "nViT",
                               "vit_with_patch_dropout": "ViT"}.items():
         settings = dict(plain)
+        if module_name == "simple_vit_with_fft":
+            settings["freq_patch_size"] = 8
         if module_name == "normalized_vit":
             settings["dim_head"] = 8
             settings["mlp_dim"] = 32
@@ -460,8 +463,8 @@ def _lucidrains():
            mlp_dim=32)
     vision("xcit", "XCiT", image_size=32, patch_size=8, dim=16, depth=1, cls_depth=1,
            heads=2, mlp_dim=32)
-    vision("crossformer", "CrossFormer", dim=(8, 8, 16, 16), depth=(1, 1, 1, 1),
-           global_window_size=(2, 2, 1, 1), local_window_size=2)
+    vision("crossformer", "CrossFormer", dim=(32, 32, 32, 32), depth=(1, 1, 1, 1),
+           global_window_size=(2, 2, 1, 1), local_window_size=(2, 2, 2, 1))
 
 
 _timm()

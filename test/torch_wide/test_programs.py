@@ -43,7 +43,7 @@ def _run(name):
     torch.manual_seed(0)
     module, loss_fn, inputs, targets = PROGRAMS[name]()
     for part in module.modules():  # draws are other numbers here
-        for key in ("p", "drop_prob", "drop_rate", "dropout"):
+        for key in ("p", "drop_prob", "drop_rate", "dropout", "prob"):
             if isinstance(getattr(part, key, None), float):
                 setattr(part, key, 0.0)
     theirs = copy.deepcopy(module)

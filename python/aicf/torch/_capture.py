@@ -22,13 +22,14 @@ from typing import Any
 import torch
 
 from ..errors import ModuleImportError
-from . import (  # noqa: F401
-    _lookup_ops, _loss_ops, _pointwise_ops, _row_ops, _view_ops)
+from ._custom_gradients import check_linear
 from ._decisions import MARK
-from ._export import (export, functional, is_users, line_of, mark_no_grad, module_path_of,
-                      overload_of)
+from ._export import (export, functional, is_random, is_users, line_of, mark_no_grad,
+                      module_path_of, overload_of)
 from ._state import Kept, State, is_check, kept_state
-from ._table import TABLE
+from ._table import COMPLEX, TABLE, fill_tables
+
+fill_tables()
 
 #: Ops that read no element of their operands, and those that make nothing of them.
 _ONLY_SHAPES = frozenset({
@@ -192,7 +193,7 @@ def capture(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[
         whole.keep(kept)
         with kept.decisions.repeated():
             program = export(whole, examples)
-        mark_no_grad(program)
+        mark_no_grad(program.graph_module)
         return _read(functional(program), whole, frozen, changes, lambda n: is_check(
             whole, examples, kept.decisions, n))
 
@@ -236,6 +237,7 @@ def _read(program: Any, whole: Any, frozen: Callable[[Any], bool],
     for node in [n for n in graph.nodes if overload_of(n) in _NOTHING]:
         graph.erase_node(node)
     graph.eliminate_dead_code()
+    check_linear(graph, lambda node: line_of(node)[:2])
     _check_starts(found)
     _find_active(found, frozen)
     return found
@@ -318,11 +320,6 @@ def _nodes_in(args: Any) -> list[Any]:
     return found
 
 
-def is_random(node: Any) -> bool:
-    tags = getattr(node.target, "tags", ())
-    return torch.Tag.nondeterministic_seeded in tags
-
-
 def _fold(found: Captured) -> None:
     """Values of nodes that depend on constants alone."""
     values = found.constants
@@ -334,6 +331,8 @@ def _fold(found: Captured) -> None:
             elif _is_empty(node):
                 values[node] = argument.value
             continue
+        if node.op == "get_attr":
+            values[node] = node.meta["val"]
         if node.op != "call_function":
             continue
         if _is_empty(node):
@@ -365,7 +364,8 @@ def _is_empty(node: Any) -> bool:
 def _is_float(node: Any) -> bool:
     value = node.meta.get("val")
     values = value if isinstance(value, (tuple, list)) else [value]
-    return any(isinstance(v, torch.Tensor) and v.dtype.is_floating_point for v in values)
+    return any(isinstance(v, torch.Tensor) and (v.is_floating_point() or v.is_complex())
+               for v in values)
 
 
 def _find_active(found: Captured, frozen: Callable[[Any], bool]) -> None:
@@ -394,7 +394,7 @@ def is_unknown(captured: Captured, node: Any) -> bool:
     """Whether an op that is computed in the step has no row."""
     return node.op == "call_function" and node not in captured.constants \
         and overload_of(node) != "<built-in function getitem>" \
-        and overload_of(node) not in TABLE
+        and overload_of(node) not in TABLE and overload_of(node) not in COMPLEX
 
 
 def refusal(nodes: Sequence[tuple[Any, str]]) -> ModuleImportError:

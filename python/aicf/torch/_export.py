@@ -16,13 +16,29 @@ import torch
 import torch.utils.checkpoint
 
 from ..errors import ModuleImportError
-from ._table import TABLE
+from . import _custom_gradients, _derivatives
+from ._table import COMPLEX, TABLE
 
 
 def overload_of(node: Any) -> str:
     """"add.Tensor" of a call of aten.add.Tensor; the whole name of another op."""
     text = str(node.target)
     return text[5:] if text.startswith("aten.") else text
+
+
+class _Detached(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
+    """Export loses a no_grad() that stands inside of an autocast(): each result is detached
+    there."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (),
+                           kwargs: Any = None) -> Any:
+        result = function(*args, **(kwargs or {}))
+        if torch.is_grad_enabled() or not (torch.is_autocast_enabled("cpu")
+                                           or torch.is_autocast_enabled("cuda")):
+            return result
+        return torch.utils._pytree.tree_map_only(
+            torch.Tensor, lambda t: t.detach() if t.is_floating_point() and all(
+                t is not a for a in args) else t, result)
 
 
 @contextlib.contextmanager
@@ -36,9 +52,9 @@ def _watched() -> Iterator[None]:
             return result
         if cls.__module__ == "torch.utils.checkpoint":  # its others compute nothing
             return original.__get__(None, cls)(*args, **kwargs)
-        raise ModuleImportError("%s is a torch.autograd.Function: its backward() is not in the "
-                           "graph that PyTorch exports, and so its gradients would be "
-                           "wrong" % cls.__qualname__, *_user_frame())
+        if _custom_gradients.has_row(cls):
+            return original.__get__(None, cls)(*args, **kwargs)
+        return _custom_gradients.apply(cls, args, _user_frame())
 
     def register_hook(self: Any, *args: Any, **kwargs: Any) -> Any:
         raise ModuleImportError("Tensor.register_hook: a gradient hook is not in the graph that "
@@ -72,6 +88,8 @@ def _watched() -> Iterator[None]:
               (checkpoint, "_checkpoint_without_reentrant_generator",
                checkpoint._checkpoint_without_reentrant_generator, generator),
               (torch.inference_mode, "__exit__", torch.inference_mode.__exit__, leave)]
+    places += [(place, name, getattr(place, name), new)
+               for place, name, new in _derivatives.REPLACED]
     for place, name, _, new in places:
         setattr(place, name, new)
     try:
@@ -124,7 +142,7 @@ def module_path_of(node: Any) -> str:
 
 
 def export(whole: Any, examples: Sequence[Any]) -> Any:
-    with torch.enable_grad(), _watched():
+    with torch.enable_grad(), _watched(), _Detached():
         try:
             return torch.export.export(whole, tuple(examples), strict=False)
         except ModuleImportError:
@@ -150,20 +168,21 @@ def _export_error(error: Exception) -> ModuleImportError:
     return ModuleImportError("torch.export cannot trace the module: %s" % first, name, line)
 
 
-def mark_no_grad(program: Any) -> None:
-    """Behind a no_grad region stands a detach: below, the region is inlined."""
-    graph = program.graph_module.graph
+def mark_no_grad(module: Any) -> None:
+    """Behind a no_grad region stands a detach: below, the region is inlined. Regions of
+    autocast become casts there."""
+    graph = module.graph
     for node in list(graph.nodes):
         target = str(node.target)
         if "wrap_with_autocast" in target:
-            raise ModuleImportError("torch.autocast: pass precision=\"bf16\" instead",
-                               *line_of(node)[:2])
+            mark_no_grad(getattr(module, node.args[4].target))
         if "wrap_with_set_grad_enabled" not in target:
             continue
-        enabled, body = node.args[0], getattr(program.graph_module, node.args[1].target)
+        enabled, body = node.args[0], getattr(module, node.args[1].target)
         if enabled:
+            mark_no_grad(body)
             continue
-        if any("wrap_with_" in str(n.target) for n in body.graph.nodes):
+        if any(_enables_grad(inner) for inner in body.modules()):
             raise ModuleImportError("regions of torch.no_grad and torch.enable_grad within "
                                     "each other", *line_of(node)[:2])
         for user in list(node.users):
@@ -173,12 +192,25 @@ def mark_no_grad(program: Any) -> None:
                                   if k in ("val", "stack_trace", "nn_module_stack")})
             user.replace_all_uses_with(detached,
                                        delete_user_cb=lambda u, d=detached: u is not d)
-    program.graph_module.recompile()
+    module.recompile()
+
+
+def _enables_grad(module: Any) -> bool:
+    return isinstance(module, torch.fx.GraphModule) and any(
+        "wrap_with_set_grad_enabled" in str(n.target) and n.args[0]
+        for n in module.graph.nodes)
+
+
+def is_random(node: Any) -> bool:
+    tags = getattr(node.target, "tags", ())
+    return torch.Tag.nondeterministic_seeded in tags
 
 
 def functional(program: Any) -> Any:
     table = torch.export.default_decompositions()
     for op in list(table):
-        if str(op).removeprefix("aten.") in TABLE:
+        if str(op).removeprefix("aten.") in (TABLE | COMPLEX):
             table.pop(op)
-    return program.run_decompositions(table)
+    made = program.run_decompositions(table)
+    _derivatives.expand(made.graph_module, table, is_random, lambda n: line_of(n)[:2])
+    return made

@@ -21,8 +21,9 @@ from .._tensor import Operators
 from .._tracing import as_tensor, current_trace, trace_error
 from ..errors import TraceError
 from ._capture import Captured, is_unknown, refusal
+from ._complex import Complex, call_complex, complex_constant, has_complex
 from ._export import line_of, module_path_of, overload_of
-from ._table import TABLE, Call, Unsupported
+from ._table import TABLE, Call, Row, Unsupported
 
 _DTYPES = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32",
            torch.float64: "f64", torch.int32: "i32", torch.int64: "i64", torch.bool: "i1"}
@@ -128,11 +129,14 @@ class Importer:
         if "getitem" in overload_of(node):
             source, index = node.args
             return env[source][index]
-        row = TABLE[overload_of(node)]
+        name = overload_of(node)
+        row = TABLE.get(name, _OF_COMPLEX)
         args, kwargs = torch.fx.node.map_arg(
             (node.args, node.kwargs),
             lambda n: self._value(captured, n, env, row.takes_numbers))
         call = _call_of(captured, node, self.keeps_all)
+        if call.is_complex or row is _OF_COMPLEX or has_complex(*args):
+            return _checked(call_complex(name, call, args, kwargs), node)
         return _checked(row.function(call, *args, **kwargs), node)
 
     @staticmethod
@@ -150,10 +154,17 @@ class Importer:
                 layers[path] = (name.rpartition(".")[2], shape or "scalar")
 
 
+#: Of an op that only complex numbers have.
+_OF_COMPLEX = Row(call_complex)
+
+
 def _constant(value: Any, takes_numbers: bool) -> Any:
     """A number, NumPy's array, or a tensor where NumPy has no such type."""
     if takes_numbers and value.dim() == 0:
         return value.item()
+    if value.is_complex():
+        value = value.resolve_conj()
+        return complex_constant(host_array(value.real), host_array(value.imag))
     array = _of_one_number(value)
     dtype_of(value.dtype)
     if value.dtype == torch.bfloat16 and value.numel():
@@ -204,8 +215,14 @@ def _call_of(captured: Captured, node: Any, keeps_all: bool) -> Call:
                                   for o in operands) \
             and any(isinstance(o, torch.Tensor) for o in operands):
         common = _DTYPES.get(torch.result_type(*operands), "")
-    return Call(tuple(value.shape), dtype_of(value.dtype), common,
-                node in captured.active, keeps_all)
+    is_complex = value.is_complex()
+    dtype = dtype_of(value.dtype.to_real() if is_complex else value.dtype)
+    layout = ((), 0, ())
+    if operands and isinstance(operands[0], torch.Tensor):
+        of = operands[0]
+        layout = tuple(of.stride()), of.storage_offset(), tuple(of.shape)
+    return Call(tuple(value.shape), dtype, common, node in captured.active, keeps_all,
+                is_complex, layout)
 
 
 def _checked(result: Any, node: Any) -> Any:
@@ -218,6 +235,9 @@ def _checked(result: Any, node: Any) -> Any:
 
 
 def _checked_one(result: Any, expected: Any, node: Any) -> Any:
+    if isinstance(result, Complex) and expected.is_complex():
+        return Complex(*(_checked_one(own, expected.real, node)
+                         for own in (result.real, result.imag)))
     if not isinstance(result, Operators):
         trace_error("%s gave a %s" % (node.target, type(result).__name__))
     if tuple(result.shape) != tuple(expected.shape):

@@ -63,7 +63,7 @@ def _rows_of(x: Tensor, index: Tensor, at: int) -> Tensor:
 _INTEGERS = "integers are exact up to 2^53"
 
 
-@aten("index_select.default", limits=_INTEGERS)
+@aten("index_select.default", limits=_INTEGERS, is_linear=True)
 def _index_select(call: Call, x: Any, dim: int, index: Any) -> Tensor:
     tensor = as_tensor(x)
     if not tensor.shape:
@@ -107,7 +107,7 @@ def _number_of(x: Tensor, given: Sequence[tuple[int, Any]]) -> Any:
     return flat_index(indices, sizes)
 
 
-@aten("index.Tensor", limits=_INTEGERS + "; masks are constants")
+@aten("index.Tensor", limits=_INTEGERS + "; masks are constants", is_linear=True)
 def _index(call: Call, x: Any, indices: Sequence[Any]) -> Tensor:
     tensor = as_tensor(x)
     given = _given(indices)
@@ -120,7 +120,7 @@ def _index(call: Call, x: Any, indices: Sequence[Any]) -> Tensor:
     return _from_front(taken, range(first, first + len(number.shape)))
 
 
-@aten("take.default", limits=_INTEGERS)
+@aten("take.default", limits=_INTEGERS, is_linear=True)
 def _take(call: Call, x: Any, index: Any) -> Tensor:
     taken: Tensor = _index(call, as_tensor(x).reshape(-1), [index])
     return taken
@@ -140,12 +140,12 @@ def _index_put(call: Call, x: Any, indices: Sequence[Any], values: Any,
     rows = _to_front(broadcast(call.tensor(values), tuple(shape)),
                      range(first, first + len(number.shape)))
     table = _table_of(tensor, places)
-    written = _written(table, number.reshape(-1),
+    written = put_rows(table, number.reshape(-1),
                        rows.reshape(math.prod(number.shape), table.shape[1]), accumulate)
     return _from_front(written.reshape([*(tensor.shape[p] for p in places), *rest]), places)
 
 
-def _written(table: Tensor, number: Any, rows: Tensor, accumulate: bool) -> Tensor:
+def put_rows(table: Tensor, number: Any, rows: Tensor, accumulate: bool) -> Tensor:
     """The table with rows in the places that the numbers name, or added there."""
     count, size = rows.shape[0], table.shape[0]
     if accumulate:
@@ -187,7 +187,7 @@ def _element_numbers(x: Tensor, dim: int, index: Any) -> Tensor:
     return number.masked_fill(outside, -1)
 
 
-@aten("gather.default", limits=_INTEGERS)
+@aten("gather.default", limits=_INTEGERS, is_linear=True)
 def _gather(call: Call, x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Tensor:
     tensor, at = as_tensor(x), as_tensor(index)
     if not tensor.shape:
@@ -219,7 +219,7 @@ def _scattered(call: Call, x: Any, dim: int, index: Any, source: Any, accumulate
     elif tuple(values.shape) != shape:
         values = values[tuple(slice(0, n) for n in shape)]
     number = _element_numbers(tensor, place, index).reshape(-1)
-    written = _written(tensor.reshape(tensor.size, 1), number,
+    written = put_rows(tensor.reshape(tensor.size, 1), number,
                        values.reshape(values.size, 1), accumulate)
     return written.reshape(call.shape)
 

@@ -147,7 +147,8 @@ def _of_one_operand() -> None:
                  "log2", "log10", "exp2", "erf", "erfc", "tanh", "sigmoid", "mish", "silu",
                  "hardswish"):
         aten("%s.default" % name)(row(getattr(ops, name), True))
-    for name in ("tan", "sinh", "cosh", "asinh", "acosh", "atanh"):
+    for name in ("tan", "sinh", "cosh", "asinh", "acosh", "atanh", "asin", "acos", "atan",
+                 "erfinv"):
         aten("%s.default" % name)(lambda call, x, function=getattr(_functions, name): function(
             wide(_float(call, x))))
     for name in ("floor", "ceil", "round"):
@@ -297,6 +298,12 @@ def _minimum(call: Call, a: Any, b: Any) -> Tensor:
     return _extremum(call, minimum, a, b)
 
 
+@aten("atan2.default")
+def _atan2(call: Call, y: Any, x: Any) -> Tensor:
+    y, x = (broadcast(wide(_float(call, v)), call.shape) for v in (y, x))
+    return ops.atan2(y, x)
+
+
 @aten("sinc.default")
 def _sinc(call: Call, x: Any) -> Tensor:
     """sin(pi x) / (pi x), and 1 near 0, where the gradient is 0."""
@@ -367,19 +374,24 @@ def _logical_not(call: Call, x: Any) -> Tensor:
 
 
 def _bits() -> None:
-    def row(function: Any) -> Any:
+    def row(of_bools: Any, of_integers: Any) -> Any:
         def bitwise(call: Call, *operands: Any) -> Tensor:
-            if call.dtype != "i1":
-                raise Unsupported("of %s" % call.dtype)
-            result: Tensor = function(call, *map(call.tensor, operands))
+            tensors = [broadcast(call.tensor(x), call.shape) for x in operands]
+            result: Tensor = of_bools(call, *tensors) if call.dtype == "i1" \
+                else of_integers(*tensors)
             return result
         return bitwise
-    limits = "of bool"
     for name, function in (("and", _logical_and), ("or", _logical_or),
                            ("xor", _logical_xor)):
-        aten("bitwise_%s.Tensor" % name, "bitwise_%s.Scalar" % name, limits=limits)(
-            row(function))
-    aten("bitwise_not.default", limits=limits)(row(_logical_not))
+        overloads = ["bitwise_%s.%s" % (name, of) for of in ("Tensor", "Scalar",
+                                                             "Scalar_Tensor")]
+        aten(*overloads)(row(function, getattr(ops, "bitwise_" + name)))
+    aten("bitwise_not.default")(row(_logical_not, lambda x: -x - 1))
+    for name, function in (("left", ops.shift_left), ("right", ops.shift_right)):
+        aten(*["bitwise_%s_shift.%s" % (name, of) for of in (
+            "Tensor", "Tensor_Scalar", "Scalar_Tensor")],
+            *["__%sshift__.%s" % (name[0], of) for of in ("Tensor", "Scalar")])(
+            row(None, function))
 
 
 _bits()
@@ -424,7 +436,7 @@ def _same(call: Call, x: Any, *args: Any, **kwargs: Any) -> Tensor:
     return call.tensor(x)
 
 
-@aten("detach.default", "detach_copy.default")
+@aten("detach.default", "detach_copy.default", is_linear=True)
 def _detach(call: Call, x: Any) -> Tensor:
     return ops.stop_gradient(x)
 
@@ -432,43 +444,3 @@ def _detach(call: Call, x: Any) -> Tensor:
 @aten("copy.default")
 def _copy(call: Call, x: Any, source: Any, non_blocking: bool = False) -> Tensor:
     return broadcast(call.tensor(source), call.shape)
-
-
-# Random numbers: not PyTorch's, but of the same distribution
-
-@aten("native_dropout.default")
-def _native_dropout(call: Call, x: Any, p: float, train: bool | None = True) -> Any:
-    if call.keeps_all or train is False:
-        return (as_tensor(x), None)
-    if p >= 1:
-        return (as_tensor(x) * 0.0, None)
-    return (F.dropout(x, p, training=True), None)
-
-
-@aten("dropout.default")
-def _dropout(call: Call, x: Any, p: float, train: bool) -> Any:
-    return _native_dropout(call, x, p, train)[0]
-
-
-def _drawn(call: Call, draw: Any, *args: Any) -> Tensor:
-    if not call.is_float:
-        raise Unsupported("draws %s" % call.dtype)
-    if call.keeps_all:  # as _verify has PyTorch draw
-        return as_tensor(np.full(call.shape, 0.5, "f4")).astype(call.dtype)
-    result: Tensor = draw(call.shape, *args, dtype=call.dtype)
-    return result
-
-
-@aten("randn.default", "randn_like.default", limits="numbers of its own: (seed, step)")
-def _randn(call: Call, *args: Any, **kwargs: Any) -> Tensor:
-    return _drawn(call, F.normal)
-
-
-@aten("rand.default", "rand_like.default", limits="numbers of its own: (seed, step)")
-def _rand(call: Call, *args: Any, **kwargs: Any) -> Tensor:
-    return _drawn(call, F.uniform)
-
-
-@aten("normal.float_float", limits="numbers of its own: (seed, step)")
-def _normal(call: Call, mean: float, std: float, *args: Any, **kwargs: Any) -> Tensor:
-    return _drawn(call, F.normal, mean, std)

@@ -110,7 +110,7 @@ def _reducible(call: Call, x: Any) -> Tensor:
     return tensor.astype(call.dtype)
 
 
-@aten("sum.default", "sum.dim_IntList")
+@aten("sum.default", "sum.dim_IntList", is_linear=True)
 def _sum(call: Call, x: Any, dim: Any = None, keepdim: bool = False,
          dtype: Any = None) -> Tensor:
     tensor = as_tensor(x)
@@ -134,7 +134,7 @@ def _whole_sum(x: Tensor, axes: tuple[int, ...] | None, keepdim: bool) -> Tensor
         [1 if i in gone else d for i, d in enumerate(x.shape)])
 
 
-@aten("mean.default", "mean.dim")
+@aten("mean.default", "mean.dim", is_linear=True)
 def _mean(call: Call, x: Any, dim: Any = None, keepdim: bool = False,
           dtype: Any = None) -> Tensor:
     tensor = _reducible(call, x)
@@ -224,14 +224,6 @@ def _argmin(call: Call, x: Any, dim: int | None = None, keepdim: bool = False) -
     return F.argmax(-ops.stop_gradient(as_tensor(x)), dim, keepdim)
 
 
-@aten("topk.default", limits="the largest ones of floats")
-def _topk(call: Call, x: Any, k: int, dim: int = -1, largest: bool = True,
-          is_sorted: bool = True) -> Any:
-    if not largest:
-        raise Unsupported("takes the smallest ones")
-    return F.top_k(as_tensor(x), k, dim)
-
-
 @aten("any.default", "any.dim", "any.dims")
 def _any(call: Call, x: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     tensor = as_reducible(as_tensor(x) != 0 if as_tensor(x).dtype != "i1"
@@ -246,7 +238,7 @@ def _all(call: Call, x: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     return tensor.min(_axes(tensor, dim), keepdim) != 0
 
 
-@aten("cumsum.default")
+@aten("cumsum.default", is_linear=True)
 def _cumsum(call: Call, x: Any, dim: int, dtype: Any = None) -> Tensor:
     tensor = call.tensor(x)
     return F.cumsum(tensor, dim) if tensor.shape else tensor
@@ -270,6 +262,18 @@ def _log_softmax(call: Call, x: Any, dim: int, *more: Any, **kwargs: Any) -> Ten
 def _layer_norm(call: Call, x: Any, shape: Sequence[int], weight: Any = None,
                 bias: Any = None, eps: float = 1e-5, cudnn: bool = True) -> Tensor:
     return F.layer_norm(x, tuple(shape), weight, bias, eps)
+
+
+@aten("native_layer_norm.default")
+def _native_layer_norm(call: Call, x: Any, shape: Sequence[int], weight: Any, bias: Any,
+                       eps: float) -> Any:
+    """With mean and 1 / standard deviation, as derivatives of a layer norm need it."""
+    tensor = as_tensor(x)
+    axes = tuple(range(len(tensor.shape) - len(shape), len(tensor.shape)))
+    own = wide(tensor)
+    mean = own.mean(axes, True)
+    return (F.layer_norm(x, tuple(shape), weight, bias, eps), mean,
+            (F.var(own, axes, 0, True) + eps).rsqrt())
 
 
 @aten("rms_norm.default")

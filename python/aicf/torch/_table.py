@@ -10,7 +10,8 @@ beside this one, by family.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,25 +33,53 @@ class Row:
         function: takes a Call and the op's arguments; returns a tensor, or a tuple.
         limits: what does not hold, in words for the page; "" if all does.
         takes_numbers: a constant of rank 0 comes as a Python number.
+        is_linear: whether it moves or adds elements alone, so that it takes complex numbers
+            by their parts.
     """
 
     function: Callable[..., Any]
-    limits: str
-    takes_numbers: bool
+    limits: str = ""
+    takes_numbers: bool = False
+    is_linear: bool = False
 
 
 TABLE: dict[str, Row] = {}
+#: Where an operand or the result is complex.
+COMPLEX: dict[str, Row] = {}
 
 
-def aten(*overloads: str, limits: str = "", takes_numbers: bool = False
-         ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds a row for each overload ("add.Tensor" is aten.add.Tensor)."""
+#: The modules that fill both.
+_FAMILIES = ("_complex", "_lookup_ops", "_loss_ops", "_order_ops", "_place_ops",
+             "_pointwise_ops", "_random_ops", "_row_ops", "_view_ops")
+
+
+def fill_tables() -> None:
+    """Adds the rows of all modules."""
+    for family in _FAMILIES:
+        importlib.import_module("." + family, __package__)
+
+
+def _adds_to(table: dict[str, Row], overloads: Sequence[str], **facts: Any
+             ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         for overload in overloads:
-            assert overload not in TABLE, overload
-            TABLE[overload] = Row(function, limits, takes_numbers)
+            assert overload not in table, overload
+            table[overload] = Row(function, **facts)
         return function
     return add
+
+
+def aten(*overloads: str, limits: str = "", takes_numbers: bool = False,
+         is_linear: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds a row for each overload ("add.Tensor" is aten.add.Tensor)."""
+    return _adds_to(TABLE, overloads, limits=limits, takes_numbers=takes_numbers,
+                    is_linear=is_linear)
+
+
+def complex_aten(*overloads: str, limits: str = ""
+                 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds a row for each overload, for complex numbers."""
+    return _adds_to(COMPLEX, overloads, limits=limits)
 
 
 @dataclass
@@ -62,6 +91,8 @@ class Call:
         common: the element type that PyTorch computes the first two operands in.
         needs_gradient: whether a gradient goes through it.
         keeps_all: whether dropout keeps everything, as when a step is verified.
+        is_complex: whether the result is complex; `dtype` is the type of its parts.
+        layout: strides, offset and shape that PyTorch's first operand has.
     """
 
     shape: tuple[int, ...] = ()
@@ -69,6 +100,8 @@ class Call:
     common: str = ""
     needs_gradient: bool = True
     keeps_all: bool = False
+    is_complex: bool = False
+    layout: tuple[tuple[int, ...], int, tuple[int, ...]] = ((), 0, ())
 
     def operand(self, value: Any, dtype: str = "") -> Any:
         """A tensor in the type of the result, or in `dtype`; a number as it is."""

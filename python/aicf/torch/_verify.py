@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One eager PyTorch step beside ours: the loss, all gradients, buffers that change.
 
-Both run on copies, in f32, on the example inputs. Dropout keeps everything, and what
-is drawn is a half. A gradient may differ by 8 times what PyTorch's own f32 differs from
+Both run on copies, in f32, on the example inputs. Dropout keeps everything, and draws
+are the same in both. A gradient may differ by 8 times what PyTorch's own f32 differs from
 its f64.
 """
 
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from .. import compiled
 from .._differences import difference, largest_of
@@ -25,6 +26,7 @@ from .._signature import Spec
 from ..errors import ModuleImportError, VerificationError
 from ._import import dtype_of
 from ._model import Imported
+from ._random_ops import spread
 from ._state import tensors_of
 
 #: Parts of the largest gradient of all, below which a difference is rounding: a gradient
@@ -33,7 +35,7 @@ FLOOR = 2.0 ** -21
 
 
 class _Still(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
-    """Dropout keeps everything; what is drawn is a half."""
+    """Dropout keeps everything."""
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (),
                            kwargs: Any = None) -> Any:
@@ -45,17 +47,68 @@ class _Still(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
             bound = inspect.signature(function).bind(*args, **kwargs)
             bound.arguments["dropout_p"] = 0.0
             args, kwargs = bound.args, bound.kwargs
+        if name in ("rrelu", "rrelu_"):  # draws nowhere that a mode sees
+            kwargs["training"] = False
+            args = args[:3]
         if name == "scaled_dot_product_attention":
             kwargs["dropout_p"] = 0.0
             args = args[:4] + args[5:] if len(args) <= 5 else (*args[:4], 0.0, *args[5:])
             if len(args) > 4:
                 kwargs.pop("dropout_p")
-        result = function(*args, **kwargs)
-        if name == "bernoulli" and len(args) == 1 and not kwargs:
-            return (0.5 < args[0]).to(args[0].dtype)
-        if name in ("randn", "randn_like", "rand", "rand_like", "normal"):
-            return torch.full_like(result, 0.5)
-        return result
+        return function(*args, **kwargs)
+
+
+class _Spread(TorchDispatchMode):  # type: ignore[misc]
+    """What is drawn are the numbers of spread(), or what follows from them."""
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (),
+                           kwargs: Any = None) -> Any:
+        result = function(*args, **(kwargs or {}))
+        name = function.overloadpacket.__name__
+        if name not in _DRAWN:
+            return result
+        names = [argument.name for argument in function._schema.arguments]
+        of = dict(zip(names, args)) | (kwargs or {})
+        shape = of["self"].shape if name == "multinomial" and not of.get("replacement") \
+            else result.shape
+        drawn = _DRAWN[name](of, torch.from_numpy(spread(shape)).to(result.device))
+        return result.copy_(drawn)
+
+
+def _multinomial(of: Any, u: Any) -> Any:
+    weights, count = of["self"].float(), of["num_samples"]
+    if of.get("replacement"):
+        sums = weights.cumsum(-1)
+        return torch.searchsorted(sums, u * sums[..., -1:], right=True)
+    keys = torch.where(weights > 0, weights / -(1 - u).log(), -1.0)
+    return torch.sort(keys, dim=-1, descending=True, stable=True)[1][..., :count]
+
+
+def _integer(of: Any, u: Any) -> Any:
+    low = of.get("low", 0)
+    return (u.double() * (of["high"] - low)).floor() + low
+
+
+def _itself(of: Any, u: Any) -> Any:
+    return u
+
+
+#: By op of aten that draws, what it makes of numbers between 0 and 1, which also stand for
+#: those of a normal distribution. _random_ops.py makes the same.
+_DRAWN: dict[str, Any] = {
+    "rand": _itself, "rand_like": _itself, "randn": _itself, "randn_like": _itself,
+    "normal": _itself, "normal_": _itself,
+    "log_normal_": lambda of, u: u.exp(),
+    "uniform_": lambda of, u: u * (of.get("to", 1.0) - of.get("from", 0.0)) + of.get("from", 0.0),
+    "exponential_": lambda of, u: -(1 - u).log() / of.get("lambd", 1.0),
+    "geometric_": lambda of, u: ((1 - u).log() / math.log1p(-of["p"])).ceil().clamp_min(1),
+    "cauchy_": lambda of, u: ((u - 0.5) * math.pi).tan() * of.get("sigma", 1.0)
+    + of.get("median", 0.0),
+    "bernoulli": lambda of, u: u < of.get("p", of["self"]),
+    "bernoulli_": lambda of, u: u < of.get("p", 0.5),
+    "randint": _integer, "randint_like": _integer,
+    "randperm": lambda of, u: u.argsort(stable=True), "multinomial": _multinomial,
+}
 
 
 @contextlib.contextmanager
@@ -85,7 +138,7 @@ def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[A
     def of_type(values: Sequence[Any]) -> list[Any]:
         return [(v.to(dtype) if v.is_floating_point() else v.clone()).to(place)
                 for v in values]
-    with torch.enable_grad(), _Still():
+    with torch.enable_grad(), _Still(), _Spread():
         loss = loss_of(own(*of_type(inputs)), *of_type(targets))
         loss.backward()
     gradients = {n: p.grad for n, p in own.named_parameters()}

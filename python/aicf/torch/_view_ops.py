@@ -19,19 +19,19 @@ from ._table import Call, Unsupported, aten, lower_triangle
 
 @aten("view.default", "reshape.default", "_unsafe_view.default", "squeeze.default",
       "squeeze.dim", "squeeze.dims", "unsqueeze.default", "flatten.using_ints",
-      "unflatten.int", "view_as.default")
+      "unflatten.int", "view_as.default", is_linear=True)
 def _reshape(call: Call, x: Any, *args: Any) -> Tensor:
     return as_tensor(x).reshape(call.shape)
 
 
-@aten("permute.default")
+@aten("permute.default", is_linear=True)
 def _permute(call: Call, x: Any, dims: Sequence[int]) -> Any:
     tensor = as_tensor(x)
     order = [d % len(tensor.shape) for d in dims]
     return tensor.T if order == [1, 0] else tensor.permute(order)
 
 
-@aten("transpose.int", "swapaxes.default", "swapdims.default")
+@aten("transpose.int", "swapaxes.default", "swapdims.default", is_linear=True)
 def _transpose(call: Call, x: Any, a: int, b: int) -> Any:
     tensor = as_tensor(x)
     rank = len(tensor.shape)
@@ -40,18 +40,18 @@ def _transpose(call: Call, x: Any, a: int, b: int) -> Any:
     return tensor.swapaxes(a, b) if rank else tensor
 
 
-@aten("t.default", "numpy_T.default")
+@aten("t.default", "numpy_T.default", is_linear=True)
 def _t(call: Call, x: Any) -> Any:
     tensor = as_tensor(x)
     return tensor.T if len(tensor.shape) == 2 else tensor.transpose()
 
 
-@aten("expand.default", "expand_as.default", "broadcast_to.default")
+@aten("expand.default", "expand_as.default", "broadcast_to.default", is_linear=True)
 def _expand(call: Call, x: Any, *args: Any, implicit: bool = False) -> Tensor:
     return broadcast(as_tensor(x), call.shape)
 
 
-@aten("repeat.default")
+@aten("repeat.default", is_linear=True)
 def _repeat(call: Call, x: Any, repeats: Sequence[int]) -> Tensor:
     tensor = as_tensor(x)
     shape = (1,) * (len(repeats) - len(tensor.shape)) + tensor.shape
@@ -60,7 +60,7 @@ def _repeat(call: Call, x: Any, repeats: Sequence[int]) -> Tensor:
     return whole.reshape(call.shape)
 
 
-@aten("repeat_interleave.self_int")
+@aten("repeat_interleave.self_int", is_linear=True)
 def _repeat_interleave(call: Call, x: Any, repeats: int, dim: int | None = None,
                        **kwargs: Any) -> Tensor:
     tensor = as_tensor(x)
@@ -83,7 +83,7 @@ def _range(size: int, start: int | None, end: int | None) -> tuple[int, int]:
     return first, last
 
 
-@aten("slice.Tensor")
+@aten("slice.Tensor", is_linear=True)
 def _slice(call: Call, x: Any, dim: int = 0, start: int | None = None,
            end: int | None = None, step: int = 1) -> Tensor:
     tensor = as_tensor(x)
@@ -92,18 +92,18 @@ def _slice(call: Call, x: Any, dim: int = 0, start: int | None = None,
     return _part(tensor, at, slice(first, last, step))
 
 
-@aten("select.int")
+@aten("select.int", is_linear=True)
 def _select(call: Call, x: Any, dim: int, index: int) -> Tensor:
     tensor = as_tensor(x)
     return _part(tensor, _views.normal_axis(tensor, dim), index)
 
 
-@aten("narrow.default")
+@aten("narrow.default", is_linear=True)
 def _narrow(call: Call, x: Any, dim: int, start: int, length: int) -> Any:
     return _slice(call, x, dim, start, start + length if start + length else None)
 
 
-@aten("split.Tensor", "split.sizes", "split_with_sizes.default")
+@aten("split.Tensor", "split.sizes", "split_with_sizes.default", is_linear=True)
 def _split(call: Call, x: Any, sizes: Any, dim: int = 0) -> Any:
     if isinstance(sizes, int) or all(sizes):
         return _views.split(as_tensor(x), sizes, dim)
@@ -111,41 +111,29 @@ def _split(call: Call, x: Any, sizes: Any, dim: int = 0) -> Any:
     return tuple(next(parts) if n else None for n in sizes)  # what is empty, nobody reads
 
 
-@aten("chunk.default")
+@aten("chunk.default", is_linear=True)
 def _chunk(call: Call, x: Any, chunks: int, dim: int = 0) -> Any:
     return _views.chunk(as_tensor(x), chunks, dim)
 
 
-@aten("unbind.int")
+@aten("unbind.int", is_linear=True)
 def _unbind(call: Call, x: Any, dim: int = 0) -> Any:
     tensor = as_tensor(x)
     at = _views.normal_axis(tensor, dim)
     return tuple(_part(tensor, at, i) for i in range(tensor.shape[at]))
 
 
-@aten("cat.default", "concat.default")
+@aten("cat.default", "concat.default", is_linear=True)
 def _cat(call: Call, tensors: Sequence[Any], dim: int = 0) -> Tensor:
     return _views.concat([call.tensor(x) for x in tensors if 0 not in x.shape], dim)
 
 
-@aten("stack.default")
+@aten("stack.default", is_linear=True)
 def _stack(call: Call, tensors: Sequence[Any], dim: int = 0) -> Tensor:
     return _views.stack([call.tensor(x) for x in tensors], dim)
 
 
-@aten("flip.default", limits="along dimensions of up to 64 elements")
-def _flip(call: Call, x: Any, dims: Sequence[int]) -> Tensor:
-    tensor = as_tensor(x)
-    for dim in dims:
-        at = _views.normal_axis(tensor, dim)
-        if tensor.shape[at] > 64:
-            raise Unsupported("turns %d elements round" % tensor.shape[at])
-        tensor = _views.concat([_part(tensor, at, slice(i, i + 1))
-                                for i in reversed(range(tensor.shape[at]))], at)
-    return tensor
-
-
-@aten("roll.default")
+@aten("roll.default", is_linear=True)
 def _roll(call: Call, x: Any, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tensor:
     tensor = as_tensor(x)
     turned = tensor if dims else tensor.reshape(-1)
@@ -196,7 +184,7 @@ def _scattered(x: Tensor, source: Tensor, at: int, first: int, last: int) -> Ten
     return _views.concat(parts, at)
 
 
-@aten("slice_scatter.default", limits="steps of 1")
+@aten("slice_scatter.default", limits="steps of 1", is_linear=True)
 def _slice_scatter(call: Call, x: Any, source: Any, dim: int = 0, start: int | None = None,
                    end: int | None = None, step: int = 1) -> Tensor:
     tensor = call.tensor(x)
@@ -207,7 +195,7 @@ def _slice_scatter(call: Call, x: Any, source: Any, dim: int = 0, start: int | N
     return _scattered(tensor, call.tensor(source), at, first, last)
 
 
-@aten("select_scatter.default")
+@aten("select_scatter.default", is_linear=True)
 def _select_scatter(call: Call, x: Any, source: Any, dim: int, index: int) -> Tensor:
     tensor = call.tensor(x)
     at = _views.normal_axis(tensor, dim)
@@ -221,12 +209,12 @@ def _triangle(call: Call, x: Any, mask: Any) -> Tensor:
     return tensor.masked_fill(~kept, 0)
 
 
-@aten("tril.default")
+@aten("tril.default", is_linear=True)
 def _tril(call: Call, x: Any, diagonal: int = 0) -> Tensor:
     return _triangle(call, x, lower_triangle(call.shape, diagonal))
 
 
-@aten("triu.default")
+@aten("triu.default", is_linear=True)
 def _triu(call: Call, x: Any, diagonal: int = 0) -> Tensor:
     return _triangle(call, x, ~lower_triangle(call.shape, diagonal - 1))
 

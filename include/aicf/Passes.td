@@ -284,7 +284,9 @@ def AppendOptimizer : Pass<"aicf-append-optimizer", "ModuleOp"> {
     is used as it is written, so optimizers with the same `lr` share that hyper.
 
     `aicf.weight_decay` on a parameter replaces the weight decay of the optimizer.
-    `aicf.lr_scale` multiplies the learning rate. An optimizer of groups (`#aicf.adam_groups`)
+    `aicf.lr_scale` multiplies the learning rate. `aicf.step_lag = 3` says that a parameter
+    has had 3 updates fewer than the entry counts, as one that was frozen at first: an optimizer
+    that counts takes its own count for it. An optimizer of groups (`#aicf.adam_groups`)
     reads all numbers of a parameter from one hyper. `aicf.group` on the parameter names this
     hyper; without it, `lr` does.
 

@@ -118,6 +118,8 @@ class Parameter(_Persistent):
         #: The name of the hyper that holds the numbers of its group, if the optimizer
         #: was imported.
         self.group: str | None = None
+        #: How many updates fewer than the step counts it has had, if it was imported.
+        self.step_lag = 0
 
     def attributes(self) -> dict[str, Any]:
         attributes = super().attributes()
@@ -126,6 +128,7 @@ class Parameter(_Persistent):
         if self.lr_scale is not None:
             attributes["aicf.lr_scale"] = float(self.lr_scale)
         attributes["aicf.group"] = self.group  # None leaves it out
+        attributes["aicf.step_lag"] = self.step_lag or None
         if not self.requires_grad:
             attributes["aicf.frozen"] = unit()
         return attributes

@@ -168,6 +168,20 @@ def test_case(name):
     compare(*CASES[name], rtol=3e-6)
 
 
+def test_a_loop_whose_end_depends_on_values():
+    def halved(x):
+        return jax.lax.while_loop(lambda s: jnp.abs(s[1]).max() > 0.1,
+                                  lambda s: (s[0] + 1, s[1] * 0.5), (0, x))
+    step = aicf.jax.compile_step(halved, (X,), max_while=9)
+    for factor in (0.0, 0.1, 1.0, 10.0):
+        count, value = jax.jit(halved)(X * factor)
+        ours = step(X * factor)
+        assert int(ours[0]) == int(count) and np.array_equal(ours[1], value)
+    assert np.isnan(step(X * 1e6)[1]).all()
+    with pytest.raises(ModuleImportError, match="max_while is the most that it may"):
+        aicf.jax.compile_step(halved, (X,))
+
+
 def test_bits_that_are_no_fraction():
     with pytest.raises(ModuleImportError, match="reads the bits of f32 as i32"):
         aicf.jax.compile_step(lambda x: jax.lax.bitcast_convert_type(x, jnp.int32), (X,))

@@ -106,6 +106,13 @@ def test_of_two(name, kind):
     assert found is None or "%s-%s" % (name, kind) in EXPLAINED, found
 
 
+@pytest.mark.parametrize("exponent", [0.5, -0.5, 1.5, 2.0, 3.0, -1.0, -2.0, 0.0, 0.3])
+@pytest.mark.parametrize("kind", ["f32", "bf16"])
+def test_powers_by_a_number(exponent, kind):
+    found = wrong("pow", lambda x: lax.pow(x, jnp.full_like(x, exponent)), of_type(kind))
+    assert found is None, found
+
+
 ROWS = jnp.asarray([[1.0, INF, 2.0, 0.0], [-INF, -INF, -INF, -INF], [3e38, 1.0, 1.0, -3e38],
                     [2.0, 2.0, 1.0, 2.0], [NAN, 1.0, NAN, 0.0], [0.0, -0.0, -1.0, 1e-30]])
 OVER_ROWS = {

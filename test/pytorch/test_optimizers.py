@@ -158,15 +158,42 @@ def test_state_goes_both_ways(name):
     assert len(saved) == 4
 
 
-def test_different_counts_are_refused():
+def in_pytorch(net, optimizer, count, x, labels):
+    for _ in range(count):
+        optimizer.zero_grad()
+        F.cross_entropy(net(x), labels).backward()
+        optimizer.step()
+
+
+@pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.AdamW])
+def test_each_parameter_counts_its_own_updates(kind):
+    """Gradual unfreezing: PyTorch corrects the moments of each by its own count."""
     net = mlp(6, 8, 3)
-    optimizer = torch.optim.AdamW(net.parameters())
+    net[0].requires_grad_(False)
+    optimizer = kind(net[2].parameters(), lr=0.05)
     x, labels = data()
-    F.cross_entropy(net(x), labels).backward()
-    net[0].weight.grad = None
-    optimizer.step()
-    with pytest.raises(ValueError, match="different numbers of updates"):
-        aicf.torch.compile_step(net, F.cross_entropy, optimizer, [x], [labels])
+    in_pytorch(net, optimizer, 3, x, labels)
+    net[0].requires_grad_(True)
+    optimizer.add_param_group({"params": list(net[0].parameters()), "lr": 0.02})
+    reference = copy.deepcopy(net)
+    theirs = kind([{"params": list(reference[2].parameters()), "lr": 0.05},
+                   {"params": list(reference[0].parameters()), "lr": 0.02}])
+    theirs.load_state_dict(optimizer.state_dict())
+    step = aicf.torch.compile_step(net, F.cross_entropy, optimizer, [x], [labels])
+    for _ in range(4):
+        step(x, labels)
+    in_pytorch(reference, theirs, 4, x, labels)
+    step.sync_to_module()
+    same(reference.state_dict(), net.state_dict(), rtol=1e-5)
+    step.sync_to_optimizer()
+    counts = [int(optimizer.state[p]["step"]) for g in optimizer.param_groups
+              for p in g["params"]]
+    assert counts == [7, 7, 4, 4]
+    step.load_optimizer_state()  # the same distances
+    optimizer.state[net[0].weight]["step"].fill_(1)
+    with pytest.raises(ValueError, match="0.weight has had 6 updates fewer than others, and 3 "
+                                         "fewer when the step was compiled"):
+        step.load_optimizer_state()
 
 
 def test_parameters_that_the_optimizer_has_not_stay():

@@ -215,3 +215,36 @@ def test_what_an_op_does_not_do_is_in_the_same_error():
             net.parameters(), lr=0.1), [torch.randn(2, 3, 8, 8)], [torch.tensor([0, 1])])
     assert "conv2d.default of 2x3x8x8 by 4x3x3x3" in str(error.value)
     assert "max_pool2d_with_indices.default, 1 time, first in module '1'" in str(error.value)
+
+
+def test_a_wrong_gradient_of_equal_elements_is_seen(monkeypatch):
+    """Only the batch of special values has such rows; verify="example" leaves it out."""
+    from aicf.torch import _table
+    of_one = _table.TABLE["max.dim"].function
+    monkeypatch.setitem(_table.TABLE, "amax.default", _table.Row(
+        lambda call, x, dim, keepdim=False: of_one(call, x, dim[0], keepdim)[0]))
+
+    def net():
+        return Of(lambda s, x: (x + s.w).amax(1), w=nn.Parameter(torch.zeros(6)))
+    target = [torch.randn(5)]
+    with pytest.raises(aicf.errors.VerificationError, match="on a batch of zeros, equal ele"):
+        compiled(net(), targets=target, verify=True)
+    compiled(net(), targets=target, verify="example")
+    with pytest.raises(ValueError, match="verify is 'examples', expected True"):
+        compiled(net(), targets=target, verify="examples")
+
+
+def test_roundings_do_not_decide_about_special_values():
+    """Floors and extrema of a product are other ones by a rounding."""
+    torch.manual_seed(0)
+    net = Of(lambda s, x: s.b((s.a(x) * 8).floor() + s.a(x).amax(1, keepdim=True)),
+             a=nn.Linear(6, 32), b=nn.Linear(32, 2))
+    compiled(net, verify=True)
+
+
+def test_a_module_that_refuses_special_values_is_verified_by_its_example():
+    def positive(s, x):
+        if not bool((x > 0).all()):
+            raise ValueError("x is to be positive")
+        return s.a(x.log())
+    compiled(Of(positive, a=nn.Linear(6, 2)), inputs=[torch.rand(5, 6) + 0.5], verify=True)

@@ -179,3 +179,33 @@ def test_integers():
     x = torch.zeros(2, dtype=torch.float64)
     theirs, ours = value_and_gradient(whole, x, (p, big), x)
     assert ours[0].item() == theirs[0].item()
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16])
+def test_integers_of_few_bits(dtype):
+    """Images of bytes, and what wraps behind each op."""
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = torch.nn.Parameter(torch.linspace(-1.0, 1.0, 6))
+            self.register_buffer("shift", torch.tensor([3], dtype=dtype))
+
+        def forward(self, x):
+            y = (x + x) * 3 - self.shift
+            found = [x, y, ~x, x // 7, x.clamp(2, 90), y > 5, -x, x.flip(1)[:, 1:],
+                     torch.where(x > 4, x, y), x.sum(1), x.float().to(dtype), y[:, 2:] * 2]
+            return sum((v.float().mean() * (i + 1)) for i, v in enumerate(found)) \
+                + (x.float() / 255 * self.w).sum()
+    x = torch.arange(24).mul(11).to(dtype).reshape(4, 6)
+    theirs = Net()
+    expected = theirs(x)
+    expected.backward()
+    module = Net()
+    step = aicf.torch.compile_step(module, lambda y: y, torch.optim.SGD(
+        module.parameters(), lr=1.0), [x], verify=True)
+    assert float(step(x)) == pytest.approx(float(expected.detach()), rel=1e-6)
+    step.sync_to_module()
+    torch.testing.assert_close(theirs.w - theirs.w.grad, module.w)
+    np.testing.assert_allclose(step.predict(x), module(x).detach(), rtol=1e-5)
+    expected = float(module(x).detach())
+    assert float(step(x.numpy())) == pytest.approx(expected, rel=1e-5)

@@ -400,7 +400,7 @@ def _diffusers():
         attention_head_dim=8, num_layers=1, embedding_dim=8, num_embeddings=5,
         additional_embeddings=4)
     transformer("UNet1DModel", lambda: [("sample", torch.randn(2, 2, 16)), time()],
-                sample_size=16, in_channels=2, out_channels=2, extra_in_channels=16,
+                sample_size=16, in_channels=2, out_channels=2, extra_in_channels=64,
                 block_out_channels=(32, 32, 32), norm_num_groups=2)
 
 

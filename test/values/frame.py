@@ -111,7 +111,7 @@ def compare(function, operands):
     for what, mine, other, wide in zip(("result", "gradient"), ours, theirs, exact):
         for i, (a, b, c) in enumerate(zip(mine, other, wide)):
             # A gradient that is 0 in theory is a rounding of its parts, which are near 1.
-            wrong = _difference(a, b, c, 2.0 ** -20 if what == "gradient" else 0.0)
+            wrong = _difference(a, b, c, 2.0 ** -5 if what == "gradient" else 0.0)
             if wrong:
                 found.append("%s %d %s" % (what, i, wrong))
     return found

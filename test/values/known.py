@@ -34,4 +34,16 @@ def at_points(info):
     return lambda *operands: info.op(*operands, *extra)
 
 #: By op: why its sample inputs give other numbers.
-OF_SAMPLES = {}
+OF_SAMPLES = {
+    **dict.fromkeys((
+        "bernoulli", "cauchy", "exponential", "geometric", "log_normal", "multinomial", "normal",
+        "rand_like", "randint_like", "randn_like", "uniform", "nn.functional.alpha_dropout",
+        "nn.functional.dropout", "nn.functional.dropout2d", "nn.functional.dropout3d",
+        "nn.functional.feature_alpha_dropout", "nn.functional.multi_head_attention_forward",
+        "nn.functional.rrelu", "nn.functional.scaled_dot_product_attention"),
+        "draws are other numbers"),
+    "as_strided_scatter": "PyTorch gives the elements that are overwritten a gradient, and the "
+                          "others none",
+    "empty_like": "nothing is in it", "erfinv": "exp(y^2) multiplies the rounding of y",
+    "nn.functional.interpolate": "weights of both signs are added in another order",
+}

@@ -24,12 +24,12 @@ TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f64": torch.float64,
 #: Samples of one op and type.
 MOST = int(os.environ.get("AICF_MOST", 1 if IS_SAMPLE else 6))
 #: Of a sample run, one op in so many, always the same ones.
-PART = 7
+PART = 20
 
 
 def cases():
     for info in op_db:
-        if info.name.startswith(("_refs", "fft", "linalg.", "jiterator", "_chunk_cat")):
+        if info.name.startswith(("_refs", "fft", "linalg.", "jiterator", "_chunk_cat", "sparse.")):
             continue
         for name, dtype in TYPES.items():
             id_ = "%s-%s" % (info.full_name, name)
@@ -63,11 +63,12 @@ def is_comparable(tensors):
 @pytest.mark.parametrize("info, dtype", cases())
 def test_samples(info, dtype):
     torch.manual_seed(0)
-    compared, refused, found = 0, "", []
+    compared, tried, refused, found = 0, 0, "", []
     needs = dtype.is_floating_point and info.supports_autograd
     for sample in info.sample_inputs("cpu", dtype, requires_grad=needs):
-        if compared == MOST:
+        if compared == MOST or tried == 4 * MOST and info.full_name not in TAKEN:
             break
+        tried += 1
         function, tensors = as_function(info, sample)
         if not is_comparable(tensors):
             continue

@@ -237,6 +237,15 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                            << "' must be a finite number >= 0, got "
                            << attr.getValue();
   }
+  if (name == kStepLagAttr) {
+    auto steps = dyn_cast<IntegerAttr>(attr.getValue());
+    if (steps && steps.getType().isInteger(64) && steps.getInt() >= 0 &&
+        steps.getInt() <= INT32_MAX)
+      return success();
+    return op->emitError()
+           << "'aicf.step_lag' must be a number of updates in [0, 2^31), got "
+           << attr.getValue();
+  }
   if (name == kVidAttr) {
     if (!isa<IntegerAttr>(attr.getValue()))
       return op->emitError()
@@ -247,7 +256,7 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
          << "unknown attribute '" << name
          << "' on an argument; known are aicf.role, aicf.name, "
             "aicf.init, aicf.data, aicf.frozen, aicf.weight_decay, "
-            "aicf.lr_scale, aicf.group, aicf.derived_from and aicf.vid";
+            "aicf.lr_scale, aicf.step_lag, aicf.group, aicf.derived_from and aicf.vid";
 }
 
 LogicalResult AICFDialect::verifyRegionResultAttribute(Operation *op, unsigned,

@@ -55,6 +55,8 @@ private:
                                                   : addState(type, name);
   }
   const Shared &sharedFor(BlockArgument param);
+  /// The number of the parameter's own update, which may have started late.
+  Value countOf(BlockArgument param);
   /// All gradients in one type, as one op takes them. Casts are made once.
   ArrayRef<Value> allGradients();
   Value mean(Value like) {
@@ -79,7 +81,9 @@ private:
   Value clipFactor; ///< instead of mean(), which it holds
   /// States derived from a parameter: they follow it.
   llvm::StringMap<SmallVector<BlockArgument, 1>> copiesOf;
-  llvm::DenseMap<std::pair<Type, Value>, Shared> sharedOf;
+  /// By element type, the numbers of the group and the count of updates.
+  llvm::DenseMap<std::tuple<Type, Value, Value>, Shared> sharedOf;
+  llvm::DenseMap<int64_t, Value> countBehind; ///< by 'aicf.step_lag'
   llvm::DenseMap<std::pair<Value, Attribute>, Value> scaledRates;
 };
 } // namespace
@@ -179,10 +183,22 @@ LogicalResult Appender::addCounter() {
   return failed(table) ? failure() : (rateTable = *table, success());
 }
 
+Value Appender::countOf(BlockArgument param) {
+  auto lag =
+      func.getArgAttrOfType<IntegerAttr>(param.getArgNumber(), kStepLagAttr);
+  if (!lag || lag.getInt() == 0 || !stepCount)
+    return stepCount;
+  Value &count = countBehind[lag.getInt()];
+  if (!count)
+    count = AddScalarOp::create(b, loc, stepCount,
+                                APFloat(double(-lag.getInt())));
+  return count;
+}
+
 const Shared &Appender::sharedFor(BlockArgument param) {
   Type element = getElementTypeOrSelf(param.getType());
-  Value hyper = rates.of(param);
-  auto [it, fresh] = sharedOf.try_emplace({element, hyper});
+  Value hyper = rates.of(param), count = countOf(param);
+  auto [it, fresh] = sharedOf.try_emplace({element, hyper, count});
   if (!fresh)
     return it->second;
   Value ofType = rates.areGroups() ? hyper
@@ -194,7 +210,7 @@ const Shared &Appender::sharedFor(BlockArgument param) {
     factor = mean(rates.areGroups() && optimizer.getAccumulate() > 1
                       ? firstOfGroup(b, loc, hyper, element)
                       : ofType);
-  it->second = {ofType, optimizer.buildShared(b, loc, stepCount, hyper, element),
+  it->second = {ofType, optimizer.buildShared(b, loc, count, hyper, element),
                 castTo(b, factor, element)};
   return it->second;
 }

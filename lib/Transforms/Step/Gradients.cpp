@@ -97,7 +97,7 @@ void aicf::dropGradients(func::FuncOp func, EntryBuilder &entry) {
 
 void aicf::finishTrained(func::FuncOp func, EntryBuilder &entry) {
   for (StringRef name :
-       {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr, kGroupAttr})
+       {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr, kStepLagAttr, kGroupAttr})
     entry.dropAttr(name);
   entry.finish();
   func->removeAttr(kOptimizerAttr);

@@ -38,6 +38,10 @@ LogicalResult OptimizerRates::checkMarks(const Gradient &g) {
   if (group && !areGroups())
     return func.emitError() << "parameter \"" << g.name << "\" has 'aicf.group' "
                             << group << ", and 'aicf.optimizer' has no groups";
+  if (!optimizer.countsSteps() && func.getArgAttr(arg, kStepLagAttr))
+    return func.emitError() << "parameter \"" << g.name << "\" has '"
+                            << kStepLagAttr
+                            << "', and 'aicf.optimizer' does not count updates";
   for (StringRef mark : {kWeightDecayAttr, kRateScaleAttr})
     if (areGroups() && func.getArgAttr(arg, mark))
       return func.emitError() << "parameter \"" << g.name << "\" has '" << mark

@@ -72,7 +72,8 @@ static LogicalResult checkArguments(func::FuncOp func,
              << (arg.data ? " has 'aicf.data': only constants have it"
                           : " has no 'aicf.data', expected its elements");
     for (StringRef mark :
-         {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr, kGroupAttr})
+         {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr, kStepLagAttr,
+          kGroupAttr})
       if (func.getArgAttr(i, mark) && arg.role != Role::Param)
         return func.emitError()
                << what << " has '" << mark << "', but is of role "

@@ -45,7 +45,7 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
                  donate_argnums: int | Sequence[int] = (), *, device: str = "cpu",
                  precision: str = "f32", verify: bool | None = None,
                  new_state: Callable[[Any], Sequence[Any]] | None = None,
-                 max_unroll: int = MAX_UNROLL, name: str = "train_step",
+                 max_unroll: int = MAX_UNROLL, max_while: int = 0, name: str = "train_step",
                  shapes: str = "batch", threads: int = 0, tune: str = "off",
                  tuning_file: str = "", check_indices: bool = False,
                  **options: Any) -> Step:
@@ -65,6 +65,9 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
             say it: lambda result: (result[0], result[1]), in the order of
             donate_argnums.
         max_unroll: the longest scan; its steps are unrolled.
+        max_while: the most runs of a while_loop whose end depends on values. So many are
+            computed, and those behind the end are not taken. If the loop would go on, its
+            floats are NaN. 0 refuses such a loop.
         name, shapes, threads, tune, tuning_file, check_indices, options: as in
             aicf.compile.
     Returns: a Step, which you call with the arguments that are not donated. It returns
@@ -91,7 +94,8 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
     if precision not in ("f32", "tf32"):
         raise ValueError("precision is %r, expected \"f32\" or \"tf32\": the function says "
                          "what it computes in 16 bits" % (precision,))
-    imported = Imported(fn, arguments, numbers, new_state, max_unroll, device == "cpu")
+    imported = Imported(fn, arguments, numbers, new_state, max_unroll, max_while,
+                        device == "cpu")
     traced = compiled.Traced()
     signature = traced.add(imported.trace, imported.inputs, model=imported.model, name=name,
                            training=True, shapes=shapes)

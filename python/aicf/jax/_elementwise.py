@@ -88,6 +88,9 @@ def _pow(call: Call, base: Any, exponent: Any) -> Tensor:
     if number is not None and math.isfinite(number):
         is_whole = isinstance(number, float) and number == int(number) \
             and abs(number) < 2 ** 31
+        if abs(number) == 0.5:  # a root, but of -inf as of inf, and of -0 as of 0
+            own = call.tensor(base) + 0.0
+            base = own.masked_fill(own == -math.inf, math.inf)
         return whole(call, power(call.tensor(base), int(number) if is_whole else number))
     if not is_constant(exponent) and exponent.dtype != call.dtype:
         exponent = exponent.astype(call.dtype)

@@ -10,6 +10,7 @@ JAX's after every equation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,10 +18,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from .. import _views
+from .. import _views, ops
 from .._constants import constant
 from .._dtypes import NUMPY_TYPES
-from .._pointwise import broadcast, where
+from .._pointwise import FLOATS, broadcast, where
 from .._tracing import TraceAgain, current_trace, trace_error
 from ..errors import CompileError, ModuleImportError, TraceError
 from . import _narrow
@@ -78,13 +79,14 @@ class Importer:
         becomes: by the place of an input that is a state, the result that is its new value.
         refused: places of states that no op of an optimizer updates. run() adds to them.
         max_unroll: the longest scan.
+        max_while: the most runs of a loop whose end depends on values; 0 refuses it.
         place: file and line of the function, for equations of which JAX says none.
     """
 
-    def __init__(self, max_unroll: int, place: tuple[str, int], becomes: Mapping[int, int],
-                 refused: set[int]) -> None:
+    def __init__(self, max_unroll: int, max_while: int, place: tuple[str, int],
+                 becomes: Mapping[int, int], refused: set[int]) -> None:
         self._becomes, self._refused = becomes, refused
-        self.max_unroll = max_unroll
+        self.max_unroll, self.max_while = max_unroll, max_while
         self.places = [place]
         self.refused: dict[str, list[Any]] = {}  # text: how often, the first line
         self.notes, self.found = Notes(), Found(self.places)
@@ -229,11 +231,31 @@ class Importer:
         for _ in range(self.max_unroll + 1):
             goes_on = self._closed(params["cond_jaxpr"], [*of_cond, *carry])[0]
             if not is_constant(goes_on):
-                raise Unsupported("how often it runs depends on values: a scan has a length")
+                return self._bounded_while(params, of_cond, of_body, carry)
             if not goes_on:
                 return carry
             carry = self._closed(params["body_jaxpr"], [*of_body, *carry])
         raise Unsupported("runs more often than max_unroll, which is %d" % self.max_unroll)
+
+    def _bounded_while(self, params: Any, of_cond: list[Any], of_body: list[Any],
+                       carry: list[Any]) -> list[Any]:
+        """As often as max_while says; what a run behind the end makes is not taken. Where it
+        would go on, floats are NaN."""
+        if not self.max_while:
+            raise Unsupported("how often it runs depends on values: max_while is the most "
+                              "that it may")
+        going: Any = None
+        for _ in range(self.max_while):
+            now = self._closed(params["cond_jaxpr"], [*of_cond, *carry])[0]
+            now = constant(now) if is_constant(now) else now
+            going = now if going is None else ops.logical_and(going, now)
+            made = self._closed(params["body_jaxpr"], [*of_body, *carry])
+            which = going.astype("i32")
+            carry = [_chosen(which, [old, new]) for old, new in zip(carry, made)]
+        now = self._closed(params["cond_jaxpr"], [*of_cond, *carry])[0]
+        goes_on = ops.logical_and(going, constant(now) if is_constant(now) else now)
+        return [v.masked_fill(broadcast(goes_on, v.shape), math.nan)
+                if getattr(v, "dtype", "") in FLOATS else v for v in carry]
 
     def _scan(self, params: Any, operands: list[Any]) -> list[Any]:
         length = int(params["length"])

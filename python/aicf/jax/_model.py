@@ -57,8 +57,9 @@ class Imported:
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any],
                  donated: Sequence[int], new_state: NewState | None,
-                 max_unroll: int, on_host: bool) -> None:
-        self.function, self.new_state, self.max_unroll = function, new_state, max_unroll
+                 max_unroll: int, max_while: int, on_host: bool) -> None:
+        self.function, self.new_state = function, new_state
+        self.max_unroll, self.max_while = max_unroll, max_while
         self.on_host = on_host
         self.enables_x64 = bool(jax.config.jax_enable_x64)
         self.place = location_of(function)
@@ -187,7 +188,7 @@ class Imported:
         tensors = [(self.owners[name] if name in self.owners else inputs[name])._tensor()
                    for name in names]
         becomes = {names.index(name): number for name, number in places}
-        importer = Importer(self.max_unroll, self.place, becomes, self.refused)
+        importer = Importer(self.max_unroll, self.max_while, self.place, becomes, self.refused)
         made = importer.run(closed, tensors)
         self.raised = importer.found.lines
         for name, number in places:

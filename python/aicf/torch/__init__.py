@@ -77,7 +77,7 @@ def _tensors(values: Any, what: str) -> list[Any]:
 def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
                  targets: Any = (), *, device: str = "cpu", precision: str = "f32",
                  clip_norm: float = 0.0, accumulate: int = 1,
-                 verify: bool | None = None, name: str = "train_step",
+                 verify: bool | str | None = None, name: str = "train_step",
                  seed: int | None = None,
                  shapes: str = "batch", outputs: Sequence[str] = (), threads: int = 0,
                  tune: str = "off", tuning_file: str = "", check_indices: bool = False,
@@ -102,8 +102,10 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
         accumulate: how many calls make an update, which uses the mean of their
             gradients. If your loop divides the loss by this number, leave the division
             out.
-        verify: whether one step is compared with PyTorch's. None compares on the CPU,
-            up to 1 GB of parameters.
+        verify: whether a step on the example batch is compared with PyTorch's, and one on
+            a batch of special values: zeros, equal elements, ends of the example's range.
+            "example" leaves the second one out. None compares on the CPU, up to 1 GB of
+            parameters.
         seed: the seed of dropout and of random tensors. None takes the one that you gave
             to torch.manual_seed.
         name, shapes, outputs, threads, tune, tuning_file, check_indices, options: as in
@@ -114,6 +116,8 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
         InvalidArgumentError: an optimizer that is not known; ImportError: no PyTorch.
     """
     torch = _require_torch()
+    if isinstance(verify, str) and verify != "example":
+        raise ValueError("verify is %r, expected True, False, None or \"example\"" % verify)
     if seed is None:
         seed = int(torch.initial_seed()) % 2 ** 63
     from ._capture import check_loss, check_module
@@ -128,7 +132,7 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
     owner = TorchOptimizer(optimizer)
     names = input_names(module, loss_fn, len(given), len(wanted))
     imported = Imported(module, loss_fn, names, len(given), owner.ids, owner.group_of,
-                        device)
+                        device, owner.lag_of)
     imported.examples = (*given, *wanted)
     specs = {n: compiled.Spec(tuple(v.shape), dtype_of(v.dtype))
              for n, v in zip(names, (*given, *wanted))}
@@ -144,8 +148,8 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
         from ._verify import verify as compare
         with _progress("comparing a step of %s with PyTorch's: verify=False leaves it out"
                        % type(module).__name__):
-            compare(module, loss_fn, names, given, wanted, device,
-                    [n for n, p in module.named_parameters() if id(p) in owner.ids])
+            compare(imported, device, [n for n, p in module.named_parameters()
+                                       if id(p) in owner.ids], verify != "example")
     with _progress("compiling the step of %s" % type(module).__name__):
         traced = compiled.Traced()
         signature = traced.add_step(imported.model, imported.loss,

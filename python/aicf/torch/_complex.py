@@ -135,8 +135,10 @@ def _abs(call: Call, z: Complex) -> Tensor:
 
 @complex_aten("angle.default")
 def _angle(call: Call, z: Any) -> Tensor:
-    if isinstance(z, Complex):
-        return ops.atan2(z.imag, z.real)
+    if isinstance(z, Complex):  # the gradient at 0 is 0
+        is_zero = (z.real == 0) & (z.imag == 0)
+        own = ops.atan2(z.imag, z.real.masked_fill(is_zero, 1.0))
+        return where(is_zero, ops.stop_gradient(ops.atan2(z.imag, z.real)), own)
     x = call.tensor(z)
     return where(x != x, x, (x * 0.0).masked_fill(x < 0, math.pi))
 

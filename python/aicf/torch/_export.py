@@ -6,6 +6,7 @@ the user's line."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import os
 import re
@@ -206,11 +207,15 @@ def is_random(node: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in tags
 
 
+@functools.cache
+def _decompositions() -> dict[Any, Any]:
+    """PyTorch's, of ops that the tables do not have. It takes PyTorch a while to list them."""
+    return {op: rule for op, rule in torch.export.default_decompositions().items()
+            if str(op).removeprefix("aten.") not in (TABLE | COMPLEX)}
+
+
 def functional(program: Any) -> Any:
-    table = torch.export.default_decompositions()
-    for op in list(table):
-        if str(op).removeprefix("aten.") in (TABLE | COMPLEX):
-            table.pop(op)
-    made = program.run_decompositions(table)
+    table = _decompositions()
+    made = program.run_decompositions(dict(table))
     _derivatives.expand(made.graph_module, table, is_random, lambda n: line_of(n)[:2])
     return made

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from .. import nn
+from .. import nn, ops
 from .._dtypes import NUMPY_TYPES
 from .._tensor import Operators
 from .._tracing import as_tensor, current_trace, trace_error
@@ -29,8 +29,14 @@ _DTYPES = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32",
            torch.float64: "f64", torch.int32: "i32", torch.int64: "i64", torch.bool: "i1"}
 
 
+#: Integers of fewer bits: a tensor of i32 has the number, which wraps behind each op.
+_NARROW = {torch.uint8: 8, torch.int8: 8, torch.int16: 16}
+
+
 def dtype_of(dtype: Any) -> str:
-    """Raises TraceError: no tensor has this type here."""
+    """The type of the tensor that holds one of PyTorch's. Raises TraceError: none does."""
+    if dtype in _NARROW:
+        return "i32"
     if dtype not in _DTYPES:
         trace_error("a tensor is %s, expected one of %s" % (
             str(dtype).removeprefix("torch."),
@@ -42,6 +48,24 @@ def host_array(tensor: Any) -> Any:
     """NumPy's, of bf16 in f32, which NumPy has."""
     host = tensor.detach().cpu()
     return (host.float() if host.dtype == torch.bfloat16 else host).contiguous().numpy()
+
+
+def held(value: Any) -> Any:
+    """An input in the type of the tensor that holds it. Others, and those of another library,
+    stay."""
+    if isinstance(value, torch.Tensor) and value.dtype in _NARROW:
+        return value.to(torch.int32)
+    return value.astype("i4") if str(getattr(value, "dtype", "")) in (
+        "uint8", "int8", "int16") and hasattr(value, "astype") else value
+
+
+def _wrapped(value: Any, dtype: Any) -> Any:
+    """The low bits of a number of i32, as PyTorch's type has them."""
+    tensor, bits = as_tensor(value), _NARROW[dtype]
+    if dtype == torch.uint8:
+        return ops.bitwise_and(tensor, ops.fill_like(tensor, value=255.0))
+    places = ops.fill_like(tensor, value=float(32 - bits))
+    return ops.shift_right(ops.shift_left(tensor, places), places)
 
 
 class ImportedModel(nn.Module):
@@ -165,7 +189,7 @@ def _constant(value: Any, takes_numbers: bool) -> Any:
     if value.is_complex():
         value = value.resolve_conj()
         return complex_constant(host_array(value.real), host_array(value.imag))
-    array = _of_one_number(value)
+    array = _of_one_number(held(value))
     dtype_of(value.dtype)
     if value.dtype == torch.bfloat16 and value.numel():
         return as_tensor(array).astype("bf16")
@@ -194,11 +218,11 @@ def _stand_in(value: Any) -> Any:
     import numpy as np
     if isinstance(value, (tuple, list)):
         return tuple(_stand_in(v) for v in value)
-    if not isinstance(value, torch.Tensor) or value.dtype not in _DTYPES:
+    if not isinstance(value, torch.Tensor) or value.dtype not in (_DTYPES | _NARROW):
         return _NOTHING
-    zero = np.zeros((), NUMPY_TYPES[_DTYPES[value.dtype]])
-    zeros = as_tensor(np.broadcast_to(zero, tuple(value.shape)))
-    return zeros.astype(_DTYPES[value.dtype])
+    dtype = dtype_of(value.dtype)
+    zero = np.zeros((), NUMPY_TYPES[dtype])
+    return as_tensor(np.broadcast_to(zero, tuple(value.shape))).astype(dtype)
 
 
 def _first(value: Any) -> Any:
@@ -214,7 +238,8 @@ def _call_of(captured: Captured, node: Any, keeps_all: bool) -> Call:
     if len(operands) == 2 and all(isinstance(o, (torch.Tensor, bool, int, float))
                                   for o in operands) \
             and any(isinstance(o, torch.Tensor) for o in operands):
-        common = _DTYPES.get(torch.result_type(*operands), "")
+        common = {**_DTYPES, **dict.fromkeys(_NARROW, "i32")}.get(
+            torch.result_type(*operands), "")
     is_complex = value.is_complex()
     dtype = dtype_of(value.dtype.to_real() if is_complex else value.dtype)
     layout = ((), 0, ())
@@ -234,6 +259,15 @@ def _checked(result: Any, node: Any) -> Any:
     return _checked_one(result, expected, node)
 
 
+def _keeps_range(node: Any) -> bool:
+    """Whether it moves numbers of the type that it gives."""
+    row = TABLE.get(overload_of(node))
+    return row is not None and row.is_linear and all(
+        isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].dtype in (
+            node.meta["val"].dtype, torch.int32, torch.int64, torch.bool)
+        for n in node.all_input_nodes) and "sum" not in overload_of(node)
+
+
 def _checked_one(result: Any, expected: Any, node: Any) -> Any:
     if isinstance(result, Complex) and expected.is_complex():
         return Complex(*(_checked_one(own, expected.real, node)
@@ -244,6 +278,8 @@ def _checked_one(result: Any, expected: Any, node: Any) -> Any:
         trace_error("%s gives %s here, and the shape %s in PyTorch: please report it"
                     % (node.target, result, tuple(expected.shape)))
     dtype = dtype_of(expected.dtype)
+    if expected.dtype in _NARROW and not _keeps_range(node):
+        return _wrapped(as_tensor(result).astype(dtype), expected.dtype)
     return result if result.dtype == dtype else as_tensor(result).astype(dtype)
 
 

@@ -146,10 +146,22 @@ def _index_put(call: Call, x: Any, indices: Sequence[Any], values: Any,
 
 
 def put_rows(table: Tensor, number: Any, rows: Tensor, accumulate: bool) -> Tensor:
-    """The table with rows in the places that the numbers name, or added there."""
-    count, size = rows.shape[0], table.shape[0]
+    """The table with rows in the places that the numbers name, or added there. Of several
+    for one place the last one stays, and all have the gradient of that place, as in PyTorch."""
     if accumulate:
         return _added(table, as_tensor(number), rows)
+    fixed = [ops.stop_gradient(t) for t in (table, rows)]
+    made = _replaced(fixed[0], number, fixed[1])
+    if table.dtype not in FLOATS:
+        return made
+    ones = np.broadcast_to(np.ones((), "f4"), (rows.shape[0], 1))
+    is_written = ops.embedding_bwd(as_tensor(ones), as_tensor(number), rows=table.shape[0]) > 0
+    kept = table.masked_fill(broadcast(is_written, table.shape), 0.0)
+    return ops.straight_through(made, _added(kept, as_tensor(number), rows))
+
+
+def _replaced(table: Tensor, number: Any, rows: Tensor) -> Tensor:
+    count, size = rows.shape[0], table.shape[0]
     source: Any
     if isinstance(number, np.ndarray):
         source = np.arange(size)

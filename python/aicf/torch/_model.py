@@ -61,15 +61,16 @@ class Imported:
         model: what holds parameters and buffers, by the module's names.
         trained: id() of the parameters that the optimizer has.
         group_of: their groups' numbers.
+        lag_of: how many updates fewer than others they have had.
         on_host: whether the step's device is the CPU.
     """
 
     def __init__(self, module: Any, loss_fn: Any, names: Sequence[str], num_inputs: int,
                  trained: set[int], group_of: dict[int, int] | None = None,
-                 device: str = "cpu") -> None:
+                 device: str = "cpu", lag_of: dict[int, int] | None = None) -> None:
         self.module, self.loss_fn, self.names = module, loss_fn, list(names)
         self.num_inputs, self.trained = num_inputs, trained
-        self.group_of = group_of or {}
+        self.group_of, self.lag_of = group_of or {}, lag_of or {}
         self.on_host = device == "cpu"
         self.keeps_all = False
         #: What a step is exported in, for another batch size, too.
@@ -87,6 +88,16 @@ class Imported:
         self.owners: dict[int, Any] = {}
         self.tensors: dict[int, Any] = {}  # keeps what id() is of
         self.model = self._make_model()
+
+    def without_draws(self, device: str) -> Imported:
+        """The same module and graphs, to be traced with a dropout that keeps everything."""
+        other = Imported(self.module, self.loss_fn, self.names, self.num_inputs, self.trained,
+                         device=device)
+        other.keeps_all, other.examples = True, self.examples
+        other._captured, other._changing = self._captured, self._changing
+        for captured in self._captured.values():
+            other._add_states(captured)
+        return other
 
     # What persists
 
@@ -150,6 +161,7 @@ class Imported:
         parameter = nn.Parameter(tuple(tensor.shape), dtype, init=value)
         if id(tensor) in self.group_of:
             parameter.group = "group%d" % self.group_of[id(tensor)]
+            parameter.step_lag = self.lag_of.get(id(tensor), 0)
         return parameter
 
     def shareable(self, device: str, plan: Any) -> dict[str, Any]:
@@ -198,8 +210,11 @@ class Imported:
                 and dtype_of(v.dtype) == dtype for v, (shape, dtype) in zip(given, specs)):
             return [v.detach()[torch.arange(shape[0]) % len(v)].to(device)
                     for v, (shape, _) in zip(given, specs)], False
-        return [torch.zeros(shape, dtype=_TORCH_TYPES[dtype], device=device)
-                for shape, dtype in specs], False
+        types = [v.dtype if dtype_of(v.dtype) == dtype else _TORCH_TYPES[dtype]
+                 for v, (_, dtype) in zip(given, specs)]
+        types += [_TORCH_TYPES[dtype] for _, dtype in specs[len(types):]]
+        return [torch.zeros(shape, dtype=own, device=device)
+                for own, (shape, _) in zip(types, specs)], False
 
     def _device(self) -> Any:
         for _, tensor, _ in self.named_tensors():

@@ -85,6 +85,7 @@ class TorchOptimizer:
         ids: id() of every parameter that it has.
         group_of: the group's number, by id() of a parameter.
         state_names: PyTorch's names of what it keeps beside a parameter.
+        lag_of: lags(), as the step was compiled with.
     """
 
     def __init__(self, optimizer: Any) -> None:
@@ -93,6 +94,7 @@ class TorchOptimizer:
         self.group_of = {id(p): i for i, group in enumerate(optimizer.param_groups)
                          for p in group["params"]}
         self.ids = set(self.group_of)
+        self.lag_of = self.lags() if self.is_adam else {}
 
     def _check(self) -> None:
         kind = type(self.optimizer)
@@ -200,14 +202,18 @@ class TorchOptimizer:
 
     # State, both ways
 
-    def steps(self, owned: Sequence[Any]) -> int:
-        """How many updates the parameters have had, which is one number."""
-        found = {int(self.optimizer.state[p]["step"]) for p in owned
-                 if "step" in self.optimizer.state.get(p, {})}
-        missing = any("step" not in self.optimizer.state.get(p, {}) for p in owned)
-        if len(found) > 1 or found and missing:
-            raise InvalidArgumentError(
-                "parameters of the optimizer have had different numbers of updates (%s), "
-                "and a compiled step counts for all of them"
-                % ", ".join(map(str, sorted(found | ({0} if missing else set())))))
-        return found.pop() if found else 0
+    def steps(self) -> int:
+        """The most updates that a parameter has had."""
+        return max(map(self._count, self._parameters()), default=0)
+
+    def lags(self) -> dict[int, int]:
+        """By id() of a parameter, how many updates fewer than steps() it has had: PyTorch
+        counts for each, and one that was frozen at first starts later."""
+        steps = self.steps()
+        return {id(p): steps - self._count(p) for p in self._parameters()}
+
+    def _parameters(self) -> list[Any]:
+        return [p for group in self.optimizer.param_groups for p in group["params"]]
+
+    def _count(self, parameter: Any) -> int:
+        return int(self.optimizer.state.get(parameter, {}).get("step", 0))

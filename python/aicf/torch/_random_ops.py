@@ -153,6 +153,6 @@ def _rrelu(call: Call, x: Any, noise: Any, lower: float = 0.125, upper: float = 
            training: bool = False, generator: Any = None) -> Any:
     tensor = call.tensor(x)
     slope = _uniform(call, call.shape).astype(call.dtype) * (upper - lower) + lower \
-        if training else broadcast(call.tensor((lower + upper) / 2), call.shape)
+        if training and not call.keeps_all else broadcast(call.tensor((lower + upper) / 2), call.shape)
     slope = slope.masked_fill(ops.stop_gradient(tensor) > 0, 1.0)
     return tensor * slope, slope

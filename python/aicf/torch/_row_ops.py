@@ -252,6 +252,14 @@ def _softmax(call: Call, x: Any, dim: int, *more: Any, **kwargs: Any) -> Tensor:
     return F.softmax(tensor, dim) if tensor.shape else tensor * 0.0 + 1.0
 
 
+@aten("_safe_softmax.default")
+def _safe_softmax(call: Call, x: Any, dim: int, dtype: Any = None) -> Tensor:
+    """Of a row that is -inf everywhere: zeros, without a gradient."""
+    tensor = call.tensor(x)
+    sees_nothing = broadcast(tensor.max(_axes(tensor, dim), True) == -math.inf, tensor.shape)
+    return F.softmax(tensor.masked_fill(sees_nothing, 0.0), dim).masked_fill(sees_nothing, 0.0)
+
+
 @aten("log_softmax.int", "_log_softmax.default")
 def _log_softmax(call: Call, x: Any, dim: int, *more: Any, **kwargs: Any) -> Tensor:
     tensor = call.tensor(x)

@@ -81,10 +81,12 @@ class Step(Entry):
         self.imported, self.torch_optimizer, self.shared = imported, optimizer, shared
         self.module, self.optimizer = imported.module, optimizer.optimizer
         self._roles = {t["name"]: str(t["role"]) for t in self.program.plan.persistent()}
+        from ._import import held
         from ._memory import Memory
         from ._optimizer import group_name
         used = [i for i in range(len(self.optimizer.param_groups))
                 if group_name(i) in self._roles]
+        self._has_narrow = any(held(v) is not v for v in imported.examples)
         self._refresh = optimizer.writer(self.program.executor.write, used)
         if shared and self.program.device.kind == "cuda":
             device = next(t.device for n, t, _ in imported.named_tensors() if n in shared)
@@ -128,6 +130,10 @@ class Step(Entry):
         Returns: the loss, an aicf.Array; float() reads it.
         """
         self._before_run()
+        if self.family.root._has_narrow:
+            from ._import import held
+            args = tuple(map(held, args))
+            kwargs = {name: held(value) for name, value in kwargs.items()}
         return super().__call__(*args, **kwargs)
 
     def run(self, n: int = 1, *, steps_per_launch: int = 1) -> Any:
@@ -159,7 +165,7 @@ class Step(Entry):
     def load_optimizer_state(self) -> None:
         """Takes moments and the count of updates from the optimizer; compile_step does
         so too, and a call after optimizer.load_state_dict(). Raises InvalidArgumentError:
-        parameters with different counts."""
+        the counts of parameters differ otherwise than when the step was compiled."""
         import torch
         self._note_moments()
         executor, optimizer = self.program.executor, self.torch_optimizer
@@ -173,7 +179,13 @@ class Step(Entry):
                 self._write("%s.%s" % (name, key), value)
         if not optimizer.is_adam:
             return
-        steps = optimizer.steps([p for _, p in owned])
+        steps, lags = optimizer.steps(), optimizer.lags()
+        for name, parameter in owned:
+            if lags[id(parameter)] != optimizer.lag_of[id(parameter)]:
+                raise InvalidArgumentError(
+                    "%s has had %d updates fewer than others, and %d fewer when the step was "
+                    "compiled: compile it again" % (name, lags[id(parameter)],
+                                                    optimizer.lag_of[id(parameter)]))
         executor.write("step", steps)
         if steps and "rng_step" in self._roles:  # a resumed run drops other elements
             executor.write("rng_step", steps * self.signature.accumulate)
@@ -194,9 +206,9 @@ class Step(Entry):
                 else:
                     state[key].copy_(value)
             if optimizer.is_adam:
-                old = state.get("step")
-                state["step"] = torch.tensor(float(step)) if old is None \
-                    or not isinstance(old, torch.Tensor) else old.fill_(step)
+                own, old = step - optimizer.lag_of[id(parameter)], state.get("step")
+                state["step"] = torch.tensor(float(own)) if old is None \
+                    or not isinstance(old, torch.Tensor) else old.fill_(own)
         self._note_moments()
 
     def sync_to_module(self) -> None:
@@ -296,15 +308,17 @@ class Step(Entry):
         self._memory.check_all()
         if batch_size is not None:
             return super().predict(*arrays, batch_size=batch_size)
-        from . import predict
         import torch
+
+        from . import predict
+        from ._import import held
         given = [torch.as_tensor(a) for a in arrays]
         shapes = tuple(tuple(a.shape) for a in given)
         if shapes not in self._predictors:
             sizes = "_".join("x".join(map(str, s)) or "scalar" for s in shapes)
             name = "predict_" + sizes if "predict" in self.program.entries else "predict"
             self._predictors[shapes] = predict(self.module, given, program=self, name=name)
-        return _numpy_of(self._predictors[shapes](*given))
+        return _numpy_of(self._predictors[shapes](*map(held, given)))
 
     def memory_analysis(self) -> dict[str, Any]:
         """Program.memory_analysis; also module_bytes, of the module's parameters and

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One eager PyTorch step beside ours: the loss, all gradients, buffers that change.
 
-Both run on copies, in f32, on the example inputs. Dropout keeps everything, and draws
-are the same in both. A gradient may differ by 8 times what PyTorch's own f32 differs from
-its f64.
+Both run on copies, in f32, on the example inputs and on a batch of special values. Dropout
+keeps everything, and draws are the same in both. A gradient may differ by 8 times what
+PyTorch's own f32 differs from its f64.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .. import compiled
 from .._differences import difference, largest_of
 from .._signature import Spec
 from ..errors import ModuleImportError, VerificationError
-from ._import import dtype_of
+from ._import import dtype_of, held
 from ._model import Imported
 from ._random_ops import spread
 from ._state import tensors_of
@@ -127,9 +127,15 @@ def _copy_of(module: Any) -> Any:
 
 
 def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[Any],
-           dtype: Any) -> tuple[float, dict[str, Any], dict[str, Any]]:
-    """Loss, gradients and what is kept, of a copy that has made one step."""
+           dtype: Any, shaken: bool = False
+           ) -> tuple[float, dict[str, Any], dict[str, Any]]:
+    """Loss, gradients and what is kept, of a copy that has made one step; if `shaken`, from
+    parameters that are another rounding."""
     own = _copy_of(module).to(dtype)
+    for i, parameter in enumerate(own.parameters() if shaken else ()):
+        with torch.no_grad():
+            signs = torch.arange(parameter.numel(), device=parameter.device) * 7919 + i
+            parameter.mul_(1 + ((signs % 5) - 2).reshape(parameter.shape) * 2.0 ** -22)
     loss_of = _copy_of(loss_fn).to(dtype) if isinstance(loss_fn, torch.nn.Module) \
         else loss_fn
 
@@ -145,66 +151,164 @@ def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[A
     return float(loss.detach()), gradients, tensors_of(own)
 
 
-def _ours(module: Any, loss_fn: Any, names: Sequence[str], inputs: Sequence[Any],
-          targets: Sequence[Any], device: str, trained: Sequence[str]
-          ) -> tuple[float, dict[str, Any], dict[str, Any]]:
-    own = _copy_of(module).float()
-    loss_of = _copy_of(loss_fn).float() if isinstance(loss_fn, torch.nn.Module) \
-        else loss_fn
-    owners = dict(own.named_parameters())
-    imported = Imported(own, loss_of, names, len(inputs),
-                        {id(owners[n]) for n in trained if n in owners}, device=device)
-    imported.keeps_all = True
-    values = [v.float() if v.is_floating_point() else v for v in (*inputs, *targets)]
-    specs = {n: Spec(tuple(v.shape), dtype_of(v.dtype)) for n, v in zip(names, values)}
-    imported.examples = values
-    imported.captured([(s.shape, s.dtype) for s in specs.values()], True)
-    traced = compiled.trace_step(imported.model, imported.loss, None, specs)
-    program = traced.lower(device).compile()
-    entry = program["train_step"]
-    result = entry(*(v.cpu() for v in values))
-    outputs = result[1] if isinstance(result, tuple) else {}
-    loss = float(result[0] if isinstance(result, tuple) else result)
-    gradients = {n.partition(":")[2]: torch.from_dlpack(g).clone() for n, g in outputs.items()}
-    buffers = {n: torch.from_numpy(v) for n, v in program.state_dict().items()}
-    return loss, gradients, buffers
+class _Ours:
+    """The step as this package computes it, without an optimizer. It uses the graph that is
+    there; a module of 16 bits is exported once more, in f32."""
+
+    def __init__(self, imported: Imported, inputs: Sequence[Any], trained: Sequence[str],
+                 device: str) -> None:
+        values = [v.float() if v.is_floating_point() else v for v in inputs]
+        if all(t.dtype == torch.float32 or not t.is_floating_point()
+               for _, t, _ in imported.named_tensors()) \
+                and all(v.dtype == i.dtype for v, i in zip(values, inputs)):
+            own = imported.without_draws(device)
+        else:
+            module, loss_fn = _copy_of(imported.module).float(), imported.loss_fn
+            if isinstance(loss_fn, torch.nn.Module):
+                loss_fn = _copy_of(loss_fn).float()
+            owners = dict(module.named_parameters())
+            own = Imported(module, loss_fn, imported.names, imported.num_inputs,
+                           {id(owners[n]) for n in trained if n in owners}, device=device)
+            own.keeps_all, own.examples = True, values
+        specs = {n: Spec(tuple(v.shape), dtype_of(v.dtype)) for n, v in zip(own.names, values)}
+        own.captured([(s.shape, s.dtype) for s in specs.values()], True)
+        traced = compiled.trace_step(own.model, own.loss, None, specs)
+        self._program = traced.lower(device).compile()
+
+    def __call__(self, values: Sequence[Any]
+                 ) -> tuple[float, dict[str, Any], dict[str, Any]]:
+        """Loss, gradients and what is kept behind one step from the start."""
+        self._program.reset()
+        result = self._program["train_step"](*(v.cpu() for v in _single(values)))
+        outputs = result[1] if isinstance(result, tuple) else {}
+        loss = float(result[0] if isinstance(result, tuple) else result)
+        gradients = {n.partition(":")[2]: torch.from_dlpack(g).clone()
+                     for n, g in outputs.items()}
+        kept = {n: torch.from_numpy(v) for n, v in self._program.state_dict().items()}
+        return loss, gradients, kept
 
 
-def verify(module: Any, loss_fn: Any, names: Sequence[str], inputs: Sequence[Any],
-           targets: Sequence[Any], device: str, trained: Sequence[str]) -> None:
-    """Raises VerificationError, with the parameter that differs most."""
-    with _generators_kept():
-        loss, single, buffers = _eager(module, loss_fn, inputs, targets, torch.float32)
-        again, _, _ = _eager(module, loss_fn, inputs, targets, torch.float32)
+def _single(values: Sequence[Any]) -> list[Any]:
+    return [v.float() if v.is_floating_point() else held(v) for v in values]
+
+
+class _Comparison:
+    """Steps of one module in PyTorch and here."""
+
+    def __init__(self, imported: Imported, device: str, trained: Sequence[str]) -> None:
+        self.imported, self.trained = imported, trained
+        self.ours = _Ours(imported, imported.examples, trained, device)
+
+    def eager(self, values: Sequence[Any], dtype: Any, shaken: bool = False
+              ) -> tuple[float, dict[str, Any], dict[str, Any]]:
+        count = self.imported.num_inputs
+        return _eager(self.imported.module, self.imported.loss_fn, values[:count],
+                      values[count:], dtype, shaken)
+
+    def differences(self, values: Sequence[Any], single: Any, is_made_up: bool = False
+                    ) -> list[str]:
+        """In words: of a batch, of which PyTorch's step in f32 is known.
+
+        Args:
+            is_made_up: elements are equal there, or at a bound, so that roundings decide. A
+                difference that parameters make which are another rounding is none then.
+        """
+        mine = self.ours(values)
+        if not _found(self.trained, mine, single, single):
+            return []  # nearer than f64 could say
         try:
-            wide, double, _ = _eager(module, loss_fn, inputs, targets, torch.float64)
+            double = self.eager(values, torch.float64)
         except RuntimeError:  # it has tensors of its own in f32: those are near enough
-            wide, double = loss, {n: g if g is None else g.double()
-                                  for n, g in single.items()}
-        if loss != again and not math.isnan(loss):
+            double = single
+        found = _found(self.trained, mine, single, double)
+        if found and is_made_up:
+            shaken = self.eager(values, torch.float32, shaken=True)
+            found = _found(self.trained, mine, single, double, shaken)
+        return found
+
+
+def verify(imported: Imported, device: str, trained: Sequence[str],
+           special: bool = True) -> None:
+    """Compares a step on the example batch, and one on a batch of special values.
+
+    Args:
+        trained: names of the parameters that the optimizer has.
+        special: whether there is the second batch: zeros, equal elements, ends of the
+            example's range. It is left out where PyTorch raises an error for it.
+    Raises: VerificationError with the parameter that differs most; ModuleImportError: the
+        module gives another loss when it runs again.
+    """
+    values = imported.examples
+    comparison = _Comparison(imported, device, trained)
+    with _generators_kept():
+        single = comparison.eager(values, torch.float32)
+        again = comparison.eager(values, torch.float32)[0]
+        if single[0] != again and not math.isnan(again):
             raise ModuleImportError(
                 "a second run of the module gives the loss %r, and the first one %r: it "
                 "depends on what Python keeps, which a step would not change"
-                % (again, loss), "", 0)
-        ours, gradients, states = _ours(module, loss_fn, names, inputs, targets, device,
-                                        trained)
-    found = _differences(trained, single, double, gradients)
-    if difference(np.asarray(ours), np.asarray(loss), np.asarray(wide),
-                  FLOOR * max(1.0, abs(wide)), "PyTorch"):
-        found.insert(0, "the loss is %.9g, in PyTorch %.9g" % (ours, wide))
-    for name, value in buffers.items():
-        if name in states and value.is_floating_point() and not torch.allclose(
-                states[name].double(), value.double().cpu(), rtol=1e-4, atol=1e-5,
-                equal_nan=True):
-            found.append("the tensor %r becomes another" % name)
+                % (again, single[0]), "", 0)
+        found, where, way = comparison.differences(values, single), "", "verify=False"
+        batch = _special_batch(values) if special and not found else None
+        if batch is not None:
+            with contextlib.suppress(Exception):  # the module may refuse such a batch
+                single = comparison.eager(batch, torch.float32)
+                found = comparison.differences(batch, single, is_made_up=True)
+            where = " on a batch of zeros, equal elements and ends of the example's range"
+            way = "verify=\"example\""
     if found:
         raise VerificationError(
-            "the compiled step differs from one step of PyTorch (verify=False leaves this "
-            "check out): %s" % "; ".join(found[:4]))
+            "the compiled step differs from one step of PyTorch%s (%s leaves this check out): "
+            "%s" % (where, way, "; ".join(found[:4])))
+
+
+def _special_batch(values: Sequence[Any]) -> list[Any] | None:
+    """The batch with other floats within its range: zeros, equal neighbours, whole numbers,
+    the least and the largest; None: there are none."""
+    made, has_floats = [], False
+    for value in values:
+        own = value.detach().clone()
+        if own.is_floating_point() and own.numel() > 1 and bool(own.isfinite().all()):
+            has_floats = True
+            flat = own.reshape(-1)
+            low, high = flat.min().item(), flat.max().item()
+            flat[0::7] = min(max(0.0, low), high)
+            flat[1::7] = -flat[0::7][:len(flat[1::7])] if low < 0 < high else low
+            flat[3::7] = flat[2::7][:len(flat[3::7])]
+            flat[4::7] = flat[4::7].round().clamp(low, high)
+            flat[5::7], flat[6::7] = low, high
+            if own.dim() > 1:  # rows of one number
+                own[0] = min(max(0.0, low), high)
+                own[-1] = high
+        made.append(own)
+    return made if has_floats else None
+
+
+def _found(trained: Sequence[str], ours: Any, single: Any, double: Any, shaken: Any = None
+           ) -> list[str]:
+    """Differences in words. `shaken` is a step in f32 from parameters that are rounded
+    otherwise: what it moves is rounding."""
+    def slack(of: Any, other: Any) -> float:
+        return 0.0 if shaken is None or other is None else 4 * largest_of(
+            np.asarray(other - of, "f8"))
+    loss, wide = single[0], double[0]
+    found = _differences(trained, single[1], double[1], ours[1],
+                         None if shaken is None else shaken[1])
+    if difference(np.asarray(ours[0]), np.asarray(loss), np.asarray(wide), max(
+            FLOOR * max(1.0, abs(wide)), slack(loss, None if shaken is None else shaken[0])),
+            "PyTorch"):
+        found.insert(0, "the loss is %.9g, in PyTorch %.9g" % (ours[0], wide))
+    for name, value in single[2].items():
+        if name in ours[2] and value.is_floating_point() and not torch.allclose(
+                ours[2][name].double(), value.double().cpu(), rtol=1e-4,
+                atol=1e-5 + slack(_array(value), None if shaken is None else _array(
+                    shaken[2][name])), equal_nan=True):
+            found.append("the tensor %r becomes another" % name)
+    return found
 
 
 def _differences(trained: Sequence[str], single: dict[str, Any], double: dict[str, Any],
-                 ours: dict[str, Any]) -> list[str]:
+                 ours: dict[str, Any], shaken: dict[str, Any] | None) -> list[str]:
     largest = max((largest_of(_array(g)) for g in double.values() if g is not None),
                   default=0.0)
     found = []
@@ -216,8 +320,10 @@ def _differences(trained: Sequence[str], single: dict[str, Any], double: dict[st
                 found.append((math.inf, "%r has %s gradient in PyTorch" % (
                     name, "no" if expected is None else "a")))
             continue
+        moved = 0.0 if shaken is None or shaken[name] is None else \
+            4 * largest_of(_array(shaken[name]) - _array(single[name]))
         wrong = difference(_array(own), _array(single[name]), _array(expected),
-                           FLOOR * largest, "PyTorch")
+                           max(FLOOR * largest, moved), "PyTorch")
         if wrong:
             found.append((wrong[0], "the gradient of %r %s" % (name, wrong[1])))
     return [text for _, text in sorted(found, reverse=True)]

@@ -102,6 +102,8 @@ inline constexpr llvm::StringLiteral kStepCountAttr = "aicf.step_count";
 /// what multiplies its learning rate.
 inline constexpr llvm::StringLiteral kWeightDecayAttr = "aicf.weight_decay";
 inline constexpr llvm::StringLiteral kRateScaleAttr = "aicf.lr_scale";
+/// On a parameter: how many updates fewer than the entry counts it has had.
+inline constexpr llvm::StringLiteral kStepLagAttr = "aicf.step_lag";
 /// On a parameter: the hyper with the numbers of its group of parameters.
 inline constexpr llvm::StringLiteral kGroupAttr = "aicf.group";
 /// Labels written by --aicf-number-values: on ops (array of result labels), on

@@ -82,6 +82,7 @@ def test_keys_of_both_kinds():
     compare(lambda k: random.uniform(k, (3,)), random.PRNGKey(1))
     compare(lambda k, n: random.uniform(random.fold_in(k, n), (3,)), KEY, jnp.int32(4))
     compare(lambda n: random.uniform(random.key(n), (3,)), jnp.int32(4))
+    compare(lambda x: x[0, :3] + random.uniform(KEY, (3,)), X)
     step = aicf.jax.compile_step(lambda k: random.uniform(k, (3,)), (KEY,))
     other = random.key(99)
     assert np.array_equal(step(other), random.uniform(other, (3,)))
@@ -150,6 +151,8 @@ CASES = {
                                            (0, x)), X),
     "integers looked up": (lambda x: jnp.arange(10)[x.astype("int32")], X),
     "flags looked up": (lambda x: (jnp.arange(10) > 4)[x.astype("int32")], X),
+    "the least number": (lambda x: jnp.argmin(jnp.asarray([-2 ** 31 + 1, -2 ** 31, 5])
+                                              + x[0, 0].astype("int32") * 0), X),
     "counted": (lambda x: jnp.bincount(jnp.abs(x).astype("int32").reshape(-1), length=4), X),
     "searchsorted": (lambda x: jnp.searchsorted(jnp.array([-1.0, 0.0, 1.0]), x), X),
     "digitize": (lambda x: jnp.digitize(x, jnp.array([-1.0, 0.0, 1.0])), X),

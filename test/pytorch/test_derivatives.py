@@ -4,6 +4,7 @@
 two steps beside PyTorch's."""
 
 import copy
+import typing
 
 import pytest
 import torch
@@ -75,6 +76,23 @@ class Two(Function):
     def backward(ctx, a, b, index):
         x, = ctx.saved_tensors
         return a * x.exp() + 2 * b
+
+
+class Pair(Function):
+    """A named tuple, of which PyTorch makes a plain one, an argument by its name, and a Function in backward()."""
+
+    @staticmethod
+    def forward(ctx, x, factor=1.0):
+        return NamedPair(x * factor, x * 3)
+
+    @staticmethod
+    def backward(ctx, a, b):
+        return Reverse.apply(a, 2.0) + 3 * b
+
+
+class NamedPair(typing.NamedTuple):
+    first: torch.Tensor
+    second: torch.Tensor
 
 
 class Clipped(Function):
@@ -163,6 +181,19 @@ CASES = {
     "linear": (lambda s, x: Linear.apply(x.tanh(), s.a.weight, s.a.bias), nn.Linear(4, 4)),
     "two results": (lambda s, x: two_results(s.a(x) / 4), nn.Linear(4, 4)),
     "within each other": (lambda s, x: Sign.apply(Reverse.apply(s.a(x), 0.5)), nn.Linear(4, 4)),
+    "a named pair": (lambda s, x: (lambda p: p[0] + p[1] * x)(Pair.apply(s.a(x))),
+                     nn.Linear(4, 4)),
+    "of the argument alone": (lambda s, x: (lambda h: torch.func.grad(
+        lambda v: (v * v * h).sum())(h))(s.a(x)), nn.Linear(4, 4)),
+    "of one tensor twice": (lambda s, x: (lambda h: sum(torch.func.grad(
+        lambda a, b: (a * a * b).sum(), (0, 1))(h, h)))(s.a(x)), nn.Linear(4, 4)),
+    "vjp": (lambda s, x: torch.func.vjp(s.a, x)[1](x)[0] * s.a(x), smooth(4, 4)),
+    "a batch norm in it": (penalty, nn.Sequential(
+        nn.Linear(4, 8), nn.BatchNorm1d(8, track_running_stats=False), nn.Tanh(),
+        nn.GroupNorm(2, 8), nn.Linear(8, 1))),
+    "what writes in place": (lambda s, x: (lambda h: torch.autograd.grad(
+        (h.norm(dim=1) + h.clamp(-1, 1).std(1)).sum(), h, create_graph=True)[0])(s.a(x)),
+        nn.Linear(4, 4)),
     "autocast": (casted, nn.Linear(4, 4)), "gradient penalty": (penalty, mlp(4, 8, 1)),
     "norms in it": (penalty, nn.Sequential(nn.Linear(4, 8), nn.LayerNorm(8), nn.GELU(),
                                            nn.Linear(8, 1))),
@@ -185,7 +216,7 @@ def test_case(name):
 
     def loss(y):
         return (y.float() * torch.linspace(0.5, 1.5, y.numel()).reshape(y.shape)).mean()
-    draws = name in ("gradient penalty", "norms in it")
+    draws = CASES[name][0] is penalty
     step = aicf.torch.compile_step(module, loss, torch.optim.SGD(module.parameters(), lr=0.1),
                                    [X], verify=True)
     optimizer = torch.optim.SGD(theirs.parameters(), lr=0.1)
@@ -213,7 +244,9 @@ def test_functions_that_are_refused(function, match):
 @pytest.mark.parametrize("function, match", [
     (lambda s, x: torch.vmap(torch.func.grad(lambda v: s.a(v).sum()))(x), "inside of torch.vmap"),
     (lambda s, x: torch.autograd.grad(F.dropout(s.a(x.requires_grad_()), 0.5).sum(), x,
-                                      create_graph=True)[0], "which draws numbers")])
+                                      create_graph=True)[0], "which draws numbers"),
+    (lambda s, x: torch.autograd.grad(Sign.apply(s.a(x.requires_grad_())).sum(), x,
+                                      create_graph=True)[0], "its second derivative is not known")])
 def test_derivatives_that_are_refused(function, match):
     module = Of(function, a=smooth(4, 4))
     with pytest.raises(ModuleImportError, match=match):

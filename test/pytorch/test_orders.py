@@ -63,6 +63,10 @@ CASES = {
     "searchsorted of rows": (lambda x: x * torch.searchsorted(
         FINE.sort(1)[0], x.detach(), right=True), FINE),
     "bucketize": (lambda x: x * torch.bucketize(x.detach(), BOUNDS, right=True), FINE),
+    "whole bounds": (lambda x: x * torch.bucketize(x.detach(), torch.tensor([0, 2, 5])), FINE),
+    "distances": (lambda x: torch.cdist(x, x * 1.0), FINE),
+    "safe softmax": (lambda x: F.scaled_dot_product_attention(x, x, x, torch.tensor(
+        [[0.0, -INF, 0.0], [-INF, -INF, -INF], [0.0, 0.0, 0.0]])), FINE),
     "histc": (lambda x: x.sum() * torch.histc(x.detach(), 4, -2, 2), FINE),
     "unfold": (lambda x: x.unfold(1, 3, 2), FINE), "unfold of many": (
         lambda x: x.unfold(2, 66, 2), CUBE),

@@ -132,7 +132,7 @@ class Importer:
                 return np.asarray(atom.val, atom.aval.dtype)
             return env[atom]
         for var, value in zip(jaxpr.constvars, constants):
-            env[var] = np.asarray(value)
+            env[var] = Opaque(value) if _narrow.is_key(value.dtype) else np.asarray(value)
         env.update(zip(jaxpr.invars, inputs))
         trace = current_trace("an imported step")
         for equation in jaxpr.eqns:

@@ -119,7 +119,8 @@ def run(equation: Any, operands: list[Any], run_row: RunRow, run_jaxpr: Callable
     if "uint64" in (*names, *results) and not row.of_bits and name != "convert_element_type":
         raise Unsupported("of uint64")
     own = [_operand(value, n, is_wide) for value, n in zip(operands, names)]
-    if name in _SIGNS and not is_constant(own[0]):
+    if name in _SIGNS and not is_constant(own[0]) \
+            and _SIGNS[name] == names[0].startswith("u"):
         own[0] = _wrapped(own[0], names[0], _SIGNS[name])
     types = [(tuple(v.aval.shape), "i64" if is_wide and n == "uint32" else
               _STORED[n][0] if n in _STORED else type_of(v.aval.dtype))

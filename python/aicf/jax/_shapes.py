@@ -162,11 +162,15 @@ def _reduce_min(call: Call, x: Any) -> Tensor:
 
 @primitive("reduce_or", limits="of bool")
 def _reduce_or(call: Call, x: Any) -> Tensor:
+    if call.dtype != "i1":
+        raise Unsupported("of %s" % call.dtype)
     return call.tensor(x).astype("f32").max(_axes(call)) != 0
 
 
 @primitive("reduce_and", limits="of bool")
 def _reduce_and(call: Call, x: Any) -> Tensor:
+    if call.dtype != "i1":
+        raise Unsupported("of %s" % call.dtype)
     return call.tensor(x).astype("f32").min(_axes(call)) != 0
 
 
@@ -178,6 +182,8 @@ def _argmax(call: Call, x: Any) -> Tensor:
 @primitive("argmin", limits="along one dimension")
 def _argmin(call: Call, x: Any) -> Tensor:
     tensor = call.tensor(x)
+    if tensor.dtype in ("i32", "i64"):  # the least number has no opposite
+        tensor = tensor.astype("f64")
     return _first(call, ~tensor if tensor.dtype == "i1" else -tensor)
 
 

@@ -133,14 +133,23 @@ def _abs(call: Call, z: Complex) -> Tensor:
     return result
 
 
+@complex_aten("sgn.default")
+def _sgn(call: Call, z: Complex) -> Complex:
+    """On the unit circle; 0 at 0."""
+    size = _abs(call, z)
+    is_zero = size == 0
+    size = size.masked_fill(is_zero, 1.0)
+    return Complex(*((v / size).masked_fill(is_zero, 0.0) for v in (z.real, z.imag)))
+
+
 @complex_aten("angle.default")
 def _angle(call: Call, z: Any) -> Tensor:
     if isinstance(z, Complex):  # the gradient at 0 is 0
         is_zero = (z.real == 0) & (z.imag == 0)
         own = ops.atan2(z.imag, z.real.masked_fill(is_zero, 1.0))
         return where(is_zero, ops.stop_gradient(ops.atan2(z.imag, z.real)), own)
-    x = call.tensor(z)
-    return where(x != x, x, (x * 0.0).masked_fill(x < 0, math.pi))
+    x = ops.stop_gradient(call.tensor(z))
+    return where(x != x, x, ops.fill_like(x, value=0.0).masked_fill(x < 0, math.pi))
 
 
 @complex_aten("conj.default", "_conj.default", "conj_physical.default", "_conj_physical.default")

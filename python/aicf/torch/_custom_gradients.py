@@ -24,23 +24,24 @@ from ._derivatives import OPS as _OPS
 from ._derivatives import derivative
 from ._table import TABLE, Call, aten
 
-_OPS.define("straight_through(Tensor value, Tensor way) -> Tensor")
+_OPS.define("straight_through(Tensor value, Tensor way, bool saves) -> Tensor")
 _OPS.define("cotangent(Tensor like, str function) -> Tensor")
-_OPS.impl("straight_through", lambda value, way: value.clone(), "CompositeExplicitAutograd")
+_OPS.impl("straight_through", lambda value, way, saves: value.clone(),
+          "CompositeExplicitAutograd")
 _OPS.impl("cotangent", lambda like, function: torch.zeros_like(like),
           "CompositeExplicitAutograd")
 torch.library.register_fake("aicf::straight_through",
-                            lambda value, way: torch.empty_like(value))
+                            lambda value, way, saves: torch.empty_like(value))
 torch.library.register_fake("aicf::cotangent", lambda like, function: torch.empty_like(like))
 torch.library.register_autograd("aicf::straight_through",
-                                lambda context, gradient: (None, gradient))
+                                lambda context, gradient: (None, gradient, None))
 
 #: The op that stands for the gradient which a backward() gets.
 COTANGENT = "aicf.cotangent.default"
 
 
 @aten("aicf.straight_through.default")
-def _straight_through(call: Call, value: Any, way: Any) -> Tensor:
+def _straight_through(call: Call, value: Any, way: Any, saves: bool) -> Tensor:
     return ops.straight_through(call.tensor(value), call.tensor(way))
 
 
@@ -67,7 +68,12 @@ def has_row(function: Any) -> bool:
         name == "GeneratedBackwardFor_" + op.replace(".", "_") for op in TABLE)
 
 
-def apply(function: Any, args: Sequence[Any], place: tuple[str, int]) -> Any:
+#: Whether a backward() is being traced: PyTorch runs it without gradients, so that of a
+#: Function inside of it forward() alone counts.
+_in_backward = False
+
+
+def apply(function: Any, args: Sequence[Any], kwargs: Any, place: tuple[str, int]) -> Any:
     """What function.apply(*args) gives, with gradients that an export keeps.
 
     Args:
@@ -77,23 +83,30 @@ def apply(function: Any, args: Sequence[Any], place: tuple[str, int]) -> Any:
     """
     needed = tuple(isinstance(a, torch.Tensor) and a.requires_grad for a in args)
     context = _Context(needed)
+    if _in_backward:
+        return _forward(function, context, args, kwargs)
     with torch.no_grad():
-        outputs = _forward(function, context, [_fixed(a) for a in args])
+        outputs = _forward(function, context, [_fixed(a) for a in args],
+                           {name: _fixed(value) for name, value in kwargs.items()})
     if getattr(context, "dirty_tensors", ()):
         raise ModuleImportError("%s changes its inputs (ctx.mark_dirty)"
                                 % function.__qualname__, *place)
+    if not isinstance(outputs, (torch.Tensor, tuple)):  # PyTorch gives no gradient to others
+        return outputs
     results = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
     if torch.is_grad_enabled() and any(needed):
         ways = _ways(function, context, args, results, place)
-        results = [y if way is None else torch.ops.aicf.straight_through(y, way)
+        saves = any(isinstance(v, torch.Tensor) for v in (
+            *context.to_save, *vars(context).values()))
+        results = [y if way is None else torch.ops.aicf.straight_through(y, way, saves)
                    for y, way in zip(results, ways)]
-    return results[0] if isinstance(outputs, torch.Tensor) else type(outputs)(results)
+    return results[0] if isinstance(outputs, torch.Tensor) else tuple(results)
 
 
-def _forward(function: Any, context: _Context, args: Sequence[Any]) -> Any:
+def _forward(function: Any, context: _Context, args: Sequence[Any], kwargs: Any) -> Any:
     if function.setup_context is torch.autograd.Function.setup_context:
-        return function.forward(context, *args)
-    outputs = function.forward(*args)
+        return function.forward(context, *args, **kwargs)
+    outputs = function.forward(*args, **kwargs)
     function.setup_context(context, tuple(args), outputs)
     return outputs
 
@@ -108,7 +121,7 @@ def _ways(function: Any, context: _Context, args: Sequence[Any], results: Sequen
                  if isinstance(y, torch.Tensor) and y.is_floating_point() else None
                  for y in results]
     # once_differentiable() only says that nobody differentiates twice, as is done here.
-    given = inspect.unwrap(function.backward)(context, *gradients)
+    given = _backward(function, context, gradients)
     given = given if isinstance(given, tuple) else (given,)
     pairs = []
     for of, into in zip(given, args):
@@ -130,6 +143,15 @@ def _ways(function: Any, context: _Context, args: Sequence[Any], results: Sequen
         for i, way in zip(known, ways):
             found[i] = way
     return found
+
+
+def _backward(function: Any, context: _Context, gradients: Sequence[Any]) -> Any:
+    global _in_backward
+    before, _in_backward = _in_backward, True
+    try:
+        return inspect.unwrap(function.backward)(context, *gradients)
+    finally:
+        _in_backward = before
 
 
 def check_linear(graph: Any, place_of: Any) -> None:

@@ -32,10 +32,59 @@ OPS.impl("derivative", _like, "CompositeExplicitAutograd")
 OPS.impl("stop", lambda x: x.clone(), "CompositeExplicitAutograd")
 torch.library.register_fake("aicf::derivative", _like)
 torch.library.register_fake("aicf::stop", torch.empty_like)
-torch.library.register_autograd("aicf::stop", lambda context, gradient: None)
 
+#: The op of a torch.autograd.Function.
+THROUGH = "aicf.straight_through.default"
 _NODE, _STOP = torch.ops.aicf.derivative.default, torch.ops.aicf.stop.default
 _DETACH = torch.ops.aten.detach.default
+
+
+class _Stop(torch.autograd.Function):  # type: ignore[misc]
+    """A detach of the user's while PyTorch differentiates, whose own detaches are others."""
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return torch.ops.aicf.stop(x)
+
+    @staticmethod
+    def setup_context(context: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(context: Any, gradient: Any) -> Any:
+        return None
+
+    @staticmethod
+    def jvp(context: Any, tangent: Any) -> Any:
+        return torch.zeros_like(tangent)
+
+
+class _Through(torch.autograd.Function):  # type: ignore[misc]
+    """aicf.straight_through while PyTorch differentiates."""
+
+    @staticmethod
+    def setup_context(context: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def forward(value: Any, way: Any, saves: bool) -> Any:
+        return torch.ops.aicf.straight_through(value, way, saves)
+
+    @staticmethod
+    def backward(context: Any, gradient: Any) -> Any:
+        return None, gradient, None
+
+    @staticmethod
+    def jvp(context: Any, of_value: Any, of_way: Any, saves: Any) -> Any:
+        return of_way.clone()
+
+
+def _stopped(x: Any) -> Any:
+    return _Stop.apply(x)
+
+
+def _sent_through(value: Any, way: Any, saves: bool) -> Any:
+    return _Through.apply(value, way, saves)
 
 
 # What stands for PyTorch's functions while a module is exported
@@ -46,8 +95,20 @@ def derivative(outputs: Sequence[Any], inputs: Sequence[Any], vectors: Sequence[
     if torch._C._functorch.peek_interpreter_stack() is not None:
         raise NotImplementedError("a derivative inside of torch.vmap: one of the sum over the "
                                   "batch is the same")
-    found = torch.ops.aicf.derivative(list(outputs), list(inputs), list(vectors), kind)
-    return [t.requires_grad_() if torch.is_grad_enabled() else t for t in found]
+    once = list({id(x): x for x in inputs}.values())
+    if len(once) < len(inputs) and kind == "jvp":
+        raise NotImplementedError("torch.func.jvp by one tensor twice")
+    found = torch.ops.aicf.derivative(list(outputs), once, list(vectors), kind)
+    if torch.is_grad_enabled():
+        found = [t.requires_grad_() for t in found]
+    return [found[[x is y for y in once].index(True)] for x in inputs] \
+        if kind == "vjp" else list(found)
+
+
+def _apart(args: Sequence[Any]) -> Any:
+    """Arguments as tensors of their own: a function is differentiated by them, and not by the
+    same tensors where it has them from elsewhere."""
+    return torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.clone(), tuple(args))
 
 
 def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: Any = None,
@@ -78,6 +139,7 @@ def func_grad_and_value(function: Callable[..., Any], argnums: Any = 0, has_aux:
                         ) -> Callable[..., Any]:
     """torch.func.grad_and_value, of tensors as arguments."""
     def both(*args: Any, **kwargs: Any) -> Any:
+        args = _apart(args)
         value = function(*args, **kwargs)
         loss = value[0] if has_aux else value
         numbers = argnums if isinstance(argnums, tuple) else (argnums,)
@@ -91,6 +153,7 @@ def func_grad_and_value(function: Callable[..., Any], argnums: Any = 0, has_aux:
 def func_jvp(function: Callable[..., Any], primals: Any, tangents: Any, *,
              strict: bool = False, has_aux: bool = False) -> Any:
     """torch.func.jvp."""
+    primals = _apart(primals)
     result = function(*primals)
     value, aux = result if has_aux else (result, None)
     tree = torch.utils._pytree
@@ -100,9 +163,24 @@ def func_jvp(function: Callable[..., Any], primals: Any, tangents: Any, *,
     return (value, tangent, aux) if has_aux else (value, tangent)
 
 
+def func_vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """torch.func.vjp."""
+    tree = torch.utils._pytree
+    own = _apart(primals)
+    result = function(*own)
+    value, aux = result if has_aux else (result, None)
+    outs = tree.tree_leaves(value)
+    leaves, spec = tree.tree_flatten(own)
+
+    def pulled_back(cotangents: Any) -> Any:
+        return tree.tree_unflatten(derivative(outs, leaves, tree.tree_leaves(cotangents)), spec)
+    return (value, pulled_back, aux) if has_aux else (value, pulled_back)
+
+
 #: Place, name and what stands there for it.
 REPLACED = [(torch.autograd, "grad", grad), (torch.func, "grad", func_grad),
-            (torch.func, "grad_and_value", func_grad_and_value), (torch.func, "jvp", func_jvp)]
+            (torch.func, "grad_and_value", func_grad_and_value), (torch.func, "jvp", func_jvp),
+            (torch.func, "vjp", func_vjp)]
 
 
 # Behind the export
@@ -117,12 +195,21 @@ def expand(module: Any, decompositions: Any, is_random: Callable[[Any], bool],
         outputs, inputs, vectors, kind = node.args
         between = _between(module.graph, inputs, outputs)
         for other in between:
+            if str(other.target) == THROUGH and other.args[2]:
+                raise ModuleImportError(
+                    "a derivative of a torch.autograd.Function that saves tensors: its second "
+                    "derivative is not known", *place_of(node))
             if is_random(other):
                 raise ModuleImportError(
                     "a derivative of %s, which draws numbers" % other.target, *place_of(node))
         captures = list(dict.fromkeys(n for other in between for n in other.all_input_nodes
                                       if n not in between and n not in inputs))
-        traced = _traced(list(between), inputs, outputs, vectors, captures, kind, decompositions)
+        try:
+            traced = _traced(list(between), inputs, outputs, vectors, captures, kind,
+                             decompositions)
+        except Exception as error:  # of PyTorch's
+            raise ModuleImportError("PyTorch cannot take the derivative apart: %s" % str(
+                error).strip().splitlines()[0], *place_of(node)) from error
         _inline(module, node, traced, [*inputs, *vectors, *captures])
     module.graph.eliminate_dead_code()
 
@@ -149,23 +236,31 @@ def _traced(between: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any
     for node in [*inputs, *captures]:
         env[node] = graph.placeholder(node.name)
     for node in between:
+        if str(node.target) == "aten.copy.default":  # PyTorch has no derivative of it
+            value = node.meta["val"]
+            source = graph.call_function(torch.ops.aten._to_copy.default, (env[node.args[1]],),
+                                         {"dtype": value.dtype})
+            env[node] = graph.call_function(torch.ops.aten.expand.default,
+                                            (source, list(value.shape)))
+            continue
         env[node] = graph.node_copy(node, lambda n: env[n])
-        if node.target == _DETACH:  # of the user's; others are PyTorch's own
-            env[node].target = _STOP
+        if node.target == _DETACH:
+            env[node].target = _stopped
+        if str(node.target) == THROUGH:
+            env[node].target = _sent_through
     reached = [y for y in outputs if y in between or y in inputs]
     graph.output([env[y] for y in reached])
     part = torch.fx.GraphModule(torch.nn.Module(), graph)
 
     def function(own: list[Any], given: list[Any], others: list[Any]) -> list[Any]:
+        def of_inputs(*x: Any) -> Any:
+            return part(*x, *others)
         with torch.enable_grad():
             if kind == "jvp":
-                return list(torch.func.jvp(lambda *x: part(*x, *others), tuple(own),
-                                           tuple(given))[1])
-            leaves = [x.detach().requires_grad_() for x in own]
-            chosen = [v for y, v in zip(outputs, given) if y in reached]
-            made = part(*leaves, *others)
-            return list(torch.autograd.grad(made, leaves, chosen, allow_unused=True,
-                                            materialize_grads=True))
+                return list(torch.func.jvp(of_inputs, tuple(own), tuple(given))[1])
+            made, pulled_back = torch.func.vjp(of_inputs, *own)
+            return list(pulled_back(type(made)(
+                v for y, v in zip(outputs, given) if y in reached)))
 
     def values(nodes: Sequence[Any]) -> list[Any]:
         return [n.meta["val"].detach() for n in nodes]
@@ -175,8 +270,10 @@ def _traced(between: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any
                 raise NotImplementedError("torch.func.jvp of a result that is constant")
             return [torch.zeros_like(n.meta["val"]) for n in (
                 inputs if kind == "vjp" else outputs)]
-    return make_fx(function, decomposition_table=decompositions)(
-        values(inputs), values(vectors), values(captures))
+    examples = values(inputs), values(vectors), values(captures)
+    # PyTorch's formulas write in place; what is traced once more does not.
+    return make_fx(torch.func.functionalize(make_fx(function)(*examples)),
+                   decomposition_table=decompositions)(*examples)
 
 
 def _inline(module: Any, node: Any, traced: Any, operands: Sequence[Any]) -> None:

@@ -55,7 +55,7 @@ def _watched() -> Iterator[None]:
             return original.__get__(None, cls)(*args, **kwargs)
         if _custom_gradients.has_row(cls):
             return original.__get__(None, cls)(*args, **kwargs)
-        return _custom_gradients.apply(cls, args, _user_frame())
+        return _custom_gradients.apply(cls, args, kwargs, _user_frame())
 
     def register_hook(self: Any, *args: Any, **kwargs: Any) -> Any:
         raise ModuleImportError("Tensor.register_hook: a gradient hook is not in the graph that "
@@ -152,7 +152,7 @@ def export(whole: Any, examples: Sequence[Any]) -> Any:
             raise _export_error(error) from error
 
 
-def _export_error(error: Exception) -> ModuleImportError:
+def _export_error(error: Exception, what: str = "trace") -> ModuleImportError:
     """PyTorch's words, short, with the user's line."""
     text = str(error)
     name, line, _ = _user_line(text)
@@ -166,7 +166,8 @@ def _export_error(error: Exception) -> ModuleImportError:
     first = text.strip().splitlines()[0] if text.strip() else type(error).__name__
     if "data-dependent" in text or "GuardOnDataDependent" in type(error).__name__:
         first = "a branch, a size or a Python number depends on the values of a tensor"
-    return ModuleImportError("torch.export cannot trace the module: %s" % first, name, line)
+    return ModuleImportError("torch.export cannot %s the module: %s" % (what, first), name,
+                             line)
 
 
 def mark_no_grad(module: Any) -> None:
@@ -204,6 +205,9 @@ def _enables_grad(module: Any) -> bool:
 
 def is_random(node: Any) -> bool:
     tags = getattr(node.target, "tags", ())
+    if "scaled_dot_product_attention" in str(node.target):
+        return bool(node.kwargs.get("dropout_p", [*node.args, 0.0, 0.0][4]
+                                    if len(node.args) > 4 else 0.0))
     return torch.Tag.nondeterministic_seeded in tags
 
 
@@ -216,6 +220,9 @@ def _decompositions() -> dict[Any, Any]:
 
 def functional(program: Any) -> Any:
     table = _decompositions()
-    made = program.run_decompositions(dict(table))
+    try:
+        made = program.run_decompositions(dict(table))
+    except Exception as error:  # such as an einsum in a region of autocast
+        raise _export_error(error, "take apart what it exported of") from error
     _derivatives.expand(made.graph_module, table, is_random, lambda n: line_of(n)[:2])
     return made

@@ -19,7 +19,7 @@ from .. import nn, ops
 from .._dtypes import NUMPY_TYPES
 from .._tensor import Operators
 from .._tracing import as_tensor, current_trace, trace_error
-from ..errors import TraceError
+from ..errors import ModuleImportError, TraceError
 from ._capture import Captured, is_unknown, refusal
 from ._complex import Complex, call_complex, complex_constant, has_complex
 from ._export import line_of, module_path_of, overload_of
@@ -96,6 +96,7 @@ class Importer:
 
     def run(self, captured: Captured, inputs: Sequence[Any]) -> list[Any]:
         """Traces a graph. Returns its results, flat."""
+        self._check_states(captured)
         env: dict[Any, Any] = {}
         refused: list[tuple[Any, str]] = []  # all are found before one error says so
         trace = current_trace("an imported module")
@@ -130,6 +131,16 @@ class Importer:
         trace.layers.extend((path, kind, shape) for path, (kind, shape) in layers.items())
         return [_result(self._value(captured, n, env)) if isinstance(n, torch.fx.Node) else n
                 for n in captured.results]
+
+    def _check_states(self, captured: Captured) -> None:
+        """Raises ModuleImportError: a buffer that changes has a type that no state has."""
+        for argument in captured.arguments.values():
+            if argument.kind == "buffer" and id(argument.value) not in self.owners:
+                raise ModuleImportError(
+                    "the buffer %s is %s and changes: a state is one of %s" % (
+                        argument.name.removeprefix("module."),
+                        str(argument.value.dtype).removeprefix("torch."),
+                        ", ".join(_DTYPES.values())), "", 0)
 
     def _argument(self, captured: Captured, node: Any, inputs: Sequence[Any]) -> Any:
         argument = captured.arguments[node]

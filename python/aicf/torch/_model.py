@@ -18,6 +18,7 @@ import torch
 from .. import nn
 from .._dtypes import dtype_name
 from .._tracing import trace_error
+from ..errors import ModuleImportError
 from ._capture import Captured, capture
 from ._import import _DTYPES, ImportedModel, Importer, dtype_of
 from ._state import State
@@ -99,6 +100,10 @@ class Imported:
             other._add_states(captured)
         return other
 
+    def captures(self) -> list[Captured]:
+        """The graphs that there are."""
+        return list(self._captured.values())
+
     # What persists
 
     def named_tensors(self) -> Iterator[tuple[str, Any, bool]]:
@@ -148,7 +153,9 @@ class Imported:
             dtype = dtype_name(tensor.dtype)
         except TypeError:
             if is_parameter:
-                raise
+                raise ModuleImportError(
+                    "the parameter %s is %s, and a parameter here is one of f32, f64, bf16 and "
+                    "f16" % (name, str(tensor.dtype).removeprefix("torch.")), "", 0) from None
             return None  # a buffer that a graph may not need
         if not tensor.numel():
             return None

@@ -121,8 +121,10 @@ def _searchsorted(call: Call, bounds: Any, values: Any, *, out_int32: bool = Fal
 
 def _place_in(bounds: Any, values: Any, right: bool) -> Tensor:
     own = as_tensor(bounds)
-    given = values if hasattr(values, "dtype") else np.asarray(values, "f4")
-    return _scans.count_below(own, as_tensor(given).astype(own.dtype), right)
+    given = as_tensor(values if hasattr(values, "dtype") else np.asarray(values, "f4"))
+    if own.dtype != given.dtype:  # of both, without a rounding
+        own, given = own.astype("f64"), given.astype("f64")
+    return _scans.count_below(own, given, right)
 
 
 @aten("bucketize.Tensor", "bucketize.Scalar", limits=_PAIRS)

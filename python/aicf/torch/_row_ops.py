@@ -34,9 +34,22 @@ def _linear(call: Call, x: Any, weight: Any, bias: Any = None) -> Tensor:
 
 @aten("mm.default", "bmm.default", "matmul.default", "mv.default", "dot.default")
 def _matmul(call: Call, a: Any, b: Any) -> Tensor:
-    if len(a.shape) == len(b.shape) == 1:
-        return (as_tensor(a) * as_tensor(b)).sum()
-    return matmul(a, b)
+    if call.dtype in ("i32", "i64"):  # exact up to 2^53
+        a, b = (as_tensor(v).astype("f64") for v in (a, b))
+    product = (as_tensor(a) * as_tensor(b)).sum() if len(a.shape) == len(b.shape) == 1 \
+        else matmul(a, b)
+    return product.astype(call.dtype)
+
+
+@aten("_euclidean_dist.default", "_cdist_forward.default",
+      limits="of order 1, 2 or infinity")
+def _cdist(call: Call, x: Any, y: Any, order: float = 2.0, mode: int | None = None) -> Tensor:
+    """Distances of rows; the gradient at 0 is 0."""
+    if order not in (1, 2, math.inf):
+        raise Unsupported("is of order %g" % order)
+    a, b = as_tensor(x).unsqueeze(-2), as_tensor(y).unsqueeze(-3)
+    shape = (*call.shape, a.shape[-1])
+    return F.norm(broadcast(a, shape) - broadcast(b, shape), float(order), -1)
 
 
 @aten("addmm.default", "baddbmm.default")
@@ -311,7 +324,8 @@ def _batch_norm(call: Call, x: Any, weight: Any, bias: Any, running_mean: Any,
         new = ops.stop_gradient(batch).astype(old.dtype)
         return old * (1 - momentum) + new * momentum
     unbiased = variance * (count / (count - 1))
-    return (y, None, None, moved(running_mean, mean), moved(running_var, unbiased))
+    return (y, mean, (variance + eps).rsqrt(), moved(running_mean, mean),
+            moved(running_var, unbiased))
 
 
 @aten("_native_batch_norm_legit_no_training.default")
@@ -323,7 +337,17 @@ def _batch_norm_of_running(call: Call, x: Any, weight: Any, bias: Any, running_m
 @aten("_native_batch_norm_legit.no_stats")
 def _batch_norm_of_batch(call: Call, x: Any, weight: Any, bias: Any, training: bool,
                          momentum: float, eps: float) -> Any:
-    return (F.norm_of_batch(as_tensor(x), weight, bias, eps)[0], None, None)
+    y, mean, variance = F.norm_of_batch(as_tensor(x), weight, bias, eps)
+    return (y, mean, (variance + eps).rsqrt())
+
+
+@aten("native_group_norm.default")
+def _native_group_norm(call: Call, x: Any, weight: Any, bias: Any, rows: int, channels: int,
+                       size: int, groups: int, eps: float) -> Any:
+    """With mean and 1 / standard deviation of each group, for derivatives."""
+    own = wide(as_tensor(x)).reshape([rows, groups, -1])
+    return (F.group_norm(x, groups, weight, bias, eps), own.mean(2),
+            (F.var(own, 2, 0) + eps).rsqrt())
 
 
 # Attention

@@ -3,6 +3,7 @@
 """What a step of a torch module is used for, beside being called."""
 
 import copy
+import warnings
 
 import numpy as np
 import pytest
@@ -509,3 +510,10 @@ def test_a_layer_called_loss_is_looked_at_too():
     with pytest.raises(aicf.errors.InvalidArgumentError, match="has other memory"):
         step(*batch())
         step(*batch())
+
+
+def test_nobody_warns_before_the_first_loss():
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        step_of(classifier())
+    assert [str(w.message) for w in found if issubclass(w.category, FutureWarning)] == []

@@ -208,8 +208,9 @@ def expand(module: Any, decompositions: Any, is_random: Callable[[Any], bool],
             traced = _traced(list(between), inputs, outputs, vectors, captures, kind,
                              decompositions)
         except Exception as error:  # of PyTorch's
-            raise ModuleImportError("PyTorch cannot take the derivative apart: %s" % str(
-                error).strip().splitlines()[0], *place_of(node)) from error
+            text = str(error).strip() or type(error).__name__
+            raise ModuleImportError("PyTorch cannot take the derivative apart: %s"
+                                    % text.splitlines()[0], *place_of(node)) from error
         _inline(module, node, traced, [*inputs, *vectors, *captures])
     module.graph.eliminate_dead_code()
 

@@ -10,6 +10,7 @@ import functools
 import inspect
 import os
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -142,8 +143,16 @@ def module_path_of(node: Any) -> str:
     return path.removeprefix("module").removeprefix(".") if path != "loss" else "loss"
 
 
+@contextlib.contextmanager
+def _without_pytorchs_warnings() -> Iterator[None]:
+    """PyTorch warns of its own code that it will change."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=FutureWarning, module=r"copyreg|torch\.")
+        yield
+
+
 def export(whole: Any, examples: Sequence[Any]) -> Any:
-    with torch.enable_grad(), _watched(), _Detached():
+    with torch.enable_grad(), _watched(), _Detached(), _without_pytorchs_warnings():
         try:
             return torch.export.export(whole, tuple(examples), strict=False)
         except ModuleImportError:
@@ -221,7 +230,8 @@ def _decompositions() -> dict[Any, Any]:
 def functional(program: Any) -> Any:
     table = _decompositions()
     try:
-        made = program.run_decompositions(dict(table))
+        with _without_pytorchs_warnings():
+            made = program.run_decompositions(dict(table))
     except Exception as error:  # such as an einsum in a region of autocast
         raise _export_error(error, "take apart what it exported of") from error
     _derivatives.expand(made.graph_module, table, is_random, lambda n: line_of(n)[:2])

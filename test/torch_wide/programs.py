@@ -399,8 +399,8 @@ def _diffusers():
         lambda out: out.predicted_image_embedding, num_attention_heads=2,
         attention_head_dim=8, num_layers=1, embedding_dim=8, num_embeddings=5,
         additional_embeddings=4)
-    transformer("UNet1DModel", lambda: [("sample", torch.randn(2, 2, 16)), time()],
-                sample_size=16, in_channels=2, out_channels=2, extra_in_channels=64,
+    transformer("UNet1DModel", lambda: [("sample", torch.randn(2, 2, 64)), time()],
+                sample_size=64, in_channels=2, out_channels=2, extra_in_channels=64,
                 block_out_channels=(32, 32, 32), norm_num_groups=2)
 
 

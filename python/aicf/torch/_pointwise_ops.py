@@ -300,9 +300,9 @@ def _minimum(call: Call, a: Any, b: Any) -> Tensor:
 
 @aten("atan2.default")
 def _atan2(call: Call, y: Any, x: Any) -> Tensor:
-    """The gradient where both are 0 is 0."""
+    """The gradient where the squares of both are 0 is 0."""
     y, x = (broadcast(wide(_float(call, v)), call.shape) for v in (y, x))
-    is_zero = (y == 0) & (x == 0)
+    is_zero = ops.stop_gradient(y * y + x * x) == 0
     at_zero = ops.atan2(ops.stop_gradient(y), ops.stop_gradient(x))
     return where(is_zero, at_zero, ops.atan2(y, x.masked_fill(is_zero, 1.0)))
 

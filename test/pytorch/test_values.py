@@ -53,6 +53,8 @@ CASES = {
     "clamp backwards": (lambda x: x.clamp(2.0, -1.0), BOUNDS, ()),
     "binary cross-entropy": (lambda x, t: F.binary_cross_entropy(x, t, reduction="none"),
                              PROBABILITIES, (TARGETS,)),
+    "logit": (torch.logit, BOUNDS / 2, ()),
+    "logit within": (lambda x: torch.logit(x, eps=0.125), BOUNDS / 2, ()),
     "celu": (lambda x: F.celu(x, 2.0), torch.tensor([-100.0, -30.0, -20.0, -1.0, 1.0, -INF]),
              ()),
     "rows that see nothing": (lambda x, m: F.scaled_dot_product_attention(x, x, x, m),

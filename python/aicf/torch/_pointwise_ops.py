@@ -307,6 +307,19 @@ def _atan2(call: Call, y: Any, x: Any) -> Tensor:
     return where(is_zero, at_zero, ops.atan2(y, x.masked_fill(is_zero, 1.0)))
 
 
+@aten("logit.default", "special_logit.default")
+def _logit(call: Call, x: Any, eps: float | None = None) -> Tensor:
+    """log(x / (1 - x)) of x within [eps, 1 - eps], behind which the gradient is 0; without
+    eps it is NaN outside of [0, 1]."""
+    tensor = wide(_float(call, x))
+    fixed = ops.stop_gradient(tensor)
+    inside = fixed if eps is None else clamp(fixed, eps, 1 - eps)
+    low = 0.0 if eps is None else eps
+    slope = ops.reciprocal(inside * (1.0 - inside)).masked_fill(
+        (fixed < low) | (fixed > 1 - low), math.nan if eps is None else 0.0)
+    return ops.straight_through(ops.log(inside / (1.0 - inside)), tensor * slope)
+
+
 @aten("sinc.default")
 def _sinc(call: Call, x: Any) -> Tensor:
     """sin(pi x) / (pi x), and 1 near 0, where the gradient is 0."""

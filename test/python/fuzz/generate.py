@@ -27,7 +27,7 @@ WITH_POLES = {
 GROWING = {"exp", "expm1", "exp2"}
 POINTWISE = [name for name, record in RECORDS.items()
              if record.is_pointwise and name not in WITH_POLES | GROWING]
-LIKE_THEIR_OPERAND = ["save", "copy", "stop_gradient", *POINTWISE]
+LIKE_THEIR_OPERAND = ["save", "copy", "stop_gradient", "straight_through", *POINTWISE]
 # A value of a field, where it must have one, or may have another than its default.
 FIELD_VALUES = {"Finite": [-0.5, 0.25, 2.0], "ZeroOrOne": [True],
                 "Positive": [0.5, 2.0]}
@@ -441,7 +441,8 @@ def anything(b):
         b.counts.append(b.iota((b.rng.choice(SIZES), 3), b.rng.choice(INTEGERS)))
     elif kind in LIKE_THEIR_OPERAND:
         record = RECORDS.get(kind)
-        twins = [twin] * (len(record.operands) - 1) if record else []
+        twins = [twin] * (len(record.operands) - 1) if record else \
+            [twin] if kind == "straight_through" else []
         b.same(kind, x, *twins, **b.fields(kind))
     elif kind == "cross_entropy" and x.shape:
         b.cross_entropy(x, None)
@@ -601,7 +602,7 @@ def choice(b, x, twin):
     if b.chance(0.3):
         b.cast(mask, b.program.dtype)
     n = numbers(b, x.shape)
-    for _ in range(b.rng.randrange(3)):
+    for _ in range(b.rng.randrange(6)):
         kind = b.rng.choice(["add", "sub", "mul", "maximum", "minimum", "neg", "abs",
                              "sign", "add_scalar", "scale", "clamp", "where", "bitwise_and",
                              "bitwise_or", "bitwise_xor", "shift_left", "shift_right",

@@ -120,6 +120,16 @@ def root(x: Tensor) -> Tensor:
     return x.masked_fill(is_zero, 1.0).sqrt().masked_fill(is_zero, 0.0)
 
 
+def low_bits(x: Tensor, bits: int, has_sign: bool) -> Tensor:
+    """An integer as a type of fewer bits, below 32, has it: it wraps around."""
+    def number(value: int) -> Tensor:
+        return ops.fill_like(x, value=float(value))
+    if not has_sign:
+        return ops.bitwise_and(x, number(2 ** bits - 1))
+    places = number(32 - bits)
+    return ops.shift_right(ops.shift_left(x, places), places)
+
+
 # Indices
 
 def rows_at(table: Tensor, number: Tensor) -> Tensor:

@@ -183,6 +183,9 @@ def test_a_loop_whose_end_depends_on_values():
     assert np.isnan(step(X * 1e6)[1]).all()
     with pytest.raises(ModuleImportError, match="max_while is the most that it may"):
         aicf.jax.compile_step(halved, (X,))
+    with pytest.raises(ModuleImportError, match="no float that could say that it would go on"):
+        aicf.jax.compile_step(lambda n: jax.lax.while_loop(
+            lambda k: k > 1, lambda k: k // 2, n), (jnp.int32(9),), max_while=2)
 
 
 def test_bits_that_are_no_fraction():

@@ -241,7 +241,7 @@ class Importer:
                        carry: list[Any]) -> list[Any]:
         """As often as max_while says; what a run behind the end makes is not taken. Where it
         would go on, floats are NaN."""
-        if not self.max_while:
+        if self.max_while < 1:
             raise Unsupported("how often it runs depends on values: max_while is the most "
                               "that it may")
         going: Any = None
@@ -252,6 +252,9 @@ class Importer:
             made = self._closed(params["body_jaxpr"], [*of_body, *carry])
             which = going.astype("i32")
             carry = [_chosen(which, [old, new]) for old, new in zip(carry, made)]
+        if not any(getattr(v, "dtype", "") in FLOATS for v in carry):
+            raise Unsupported("its end depends on values, and it has no float that could say "
+                              "that it would go on")
         now = self._closed(params["cond_jaxpr"], [*of_cond, *carry])[0]
         goes_on = ops.logical_and(going, constant(now) if is_constant(now) else now)
         return [v.masked_fill(broadcast(goes_on, v.shape), math.nan)

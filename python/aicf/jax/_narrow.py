@@ -21,7 +21,8 @@ import numpy as np
 
 from .. import ops
 from .._constants import constant
-from .._tensor import Tensor
+from .._exact import low_bits
+from .._views import stack
 from ._table import TABLE, Unsupported, is_constant
 
 #: By JAX's type, ours and the bits of it.
@@ -140,12 +141,9 @@ def _operand(value: Any, name: str, is_wide: bool) -> Any:
             return value.astype(np.int64)
         return stored(value)
     if is_wide and name == "uint32":
-        return ops.bitwise_and(value.astype("i64"), _number(value.astype("i64"), 2 ** 32 - 1))
+        wide = value.astype("i64")
+        return ops.bitwise_and(wide, ops.fill_like(wide, value=float(2 ** 32 - 1)))
     return value
-
-
-def _number(like: Tensor, number: int) -> Tensor:
-    return ops.fill_like(like, value=float(number))
 
 
 def _narrowed(made: Any, name: str, is_of_float: bool) -> Any:
@@ -167,12 +165,7 @@ _SIGNS = {"shift_right_arithmetic": True, "shift_right_logical": False}
 def _wrapped(made: Any, name: str, has_sign: bool) -> Any:
     """The low bits of a number, as the type has them with or without a sign."""
     bits = _STORED[name][1] if name in _STORED else 64
-    if bits >= 32:
-        return made
-    if not has_sign:
-        return ops.bitwise_and(made, _number(made, 2 ** bits - 1))
-    places = _number(made, 32 - bits)
-    return ops.shift_right(ops.shift_left(made, places), places)
+    return made if bits >= 32 else low_bits(made, bits, has_sign)
 
 
 # Keys
@@ -206,7 +199,6 @@ def _words(value: Any) -> Any:
 
 def _of_words(equation: Any, operands: list[Any], run_row: RunRow) -> Any:
     """A row that moves elements, for each word of a key."""
-    from .._views import stack
     name, aval = equation.primitive.name, equation.outvars[0].aval
     if name not in TABLE or not TABLE[name].of_bits or len(equation.outvars) != 1:
         raise Unsupported("of keys")

@@ -215,8 +215,7 @@ def _enables_grad(module: Any) -> bool:
 def is_random(node: Any) -> bool:
     tags = getattr(node.target, "tags", ())
     if "scaled_dot_product_attention" in str(node.target):
-        return bool(node.kwargs.get("dropout_p", [*node.args, 0.0, 0.0][4]
-                                    if len(node.args) > 4 else 0.0))
+        return bool(node.args[4] if len(node.args) > 4 else node.kwargs.get("dropout_p", 0.0))
     return torch.Tag.nondeterministic_seeded in tags
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import torch
 
-from .. import nn, ops
+from .. import nn
 from .._dtypes import NUMPY_TYPES
+from .._exact import low_bits
 from .._tensor import Operators
 from .._tracing import as_tensor, current_trace, trace_error
 from ..errors import ModuleImportError, TraceError
@@ -57,15 +58,6 @@ def held(value: Any) -> Any:
         return value.to(torch.int32)
     return value.astype("i4") if str(getattr(value, "dtype", "")) in (
         "uint8", "int8", "int16") and hasattr(value, "astype") else value
-
-
-def _wrapped(value: Any, dtype: Any) -> Any:
-    """The low bits of a number of i32, as PyTorch's type has them."""
-    tensor, bits = as_tensor(value), _NARROW[dtype]
-    if dtype == torch.uint8:
-        return ops.bitwise_and(tensor, ops.fill_like(tensor, value=255.0))
-    places = ops.fill_like(tensor, value=float(32 - bits))
-    return ops.shift_right(ops.shift_left(tensor, places), places)
 
 
 class ImportedModel(nn.Module):
@@ -290,7 +282,8 @@ def _checked_one(result: Any, expected: Any, node: Any) -> Any:
                     % (node.target, result, tuple(expected.shape)))
     dtype = dtype_of(expected.dtype)
     if expected.dtype in _NARROW and not _keeps_range(node):
-        return _wrapped(as_tensor(result).astype(dtype), expected.dtype)
+        return low_bits(as_tensor(result).astype(dtype), _NARROW[expected.dtype],
+                        expected.dtype != torch.uint8)
     return result if result.dtype == dtype else as_tensor(result).astype(dtype)
 
 

@@ -46,8 +46,7 @@ def AICF_Dialect : Dialect {
     - On a parameter, `aicf.frozen` excludes it from training. `aicf.weight_decay = 0.0`
       replaces the weight decay of the optimizer, and `aicf.lr_scale = 0.5` multiplies the
       learning rate. `aicf.group = "group1"` names the hyper with the numbers of the
-      parameter's group (`#aicf.adam_groups`). `aicf.step_lag = 3` says that it has had 3
-      updates fewer than the entry counts.
+      parameter's group (`#aicf.adam_groups`).
     - On an op, `aicf.recompute` lets the backward pass compute the results again, so that the
       step need not keep them. `aicf.recompute = "block3"` makes the op a member of a block:
       what the block computes for other ops is kept, and nothing else of it.

@@ -23,7 +23,7 @@ namespace aicf {
 
 /// What serialize() writes.
 inline constexpr uint16_t kPlanMajor = 4;
-inline constexpr uint16_t kPlanMinor = 4;
+inline constexpr uint16_t kPlanMinor = 5;
 /// The last version of the format before that, which is read from minor 0 on.
 inline constexpr uint16_t kOldPlanMajor = 3;
 inline constexpr uint16_t kOldPlanMinor = 2;
@@ -44,6 +44,7 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(NoEntries)                                                                 \
   X(EntryName)     /* empty or twice */                                        \
   X(EntryBatches)  /* accumulates no number of batches, or has no entry to */  \
+  X(EntryParts)    /* not all its calls, of no runs, or too many runs */       \
   X(EntryOutputs)  /* a form that is unknown, or not of its outputs */         \
   X(BufferName)    /* missing where needed, or twice */                        \
   X(BufferRole)    /* unknown, or not legal in this table */                   \
@@ -77,7 +78,8 @@ inline constexpr char kPlanMagic[9] = "AICFPLAN";
   X(StreamOrder)     /* cycles, unjoined streams, events */                    \
   X(UnorderedAccess) /* two streams race on the same bytes */                  \
   X(ReadBeforeWrite) /* a temp or output read before, or never, written */     \
-  X(LiveOverlap)     /* two live temps share bytes */
+  X(LiveOverlap)     /* two live temps share bytes */                          \
+  X(PartTemp)        /* a temp of two parts of an entry */
 
 enum class PlanError : uint8_t {
 #define AICF_PLAN_ERROR(NAME) NAME,
@@ -155,6 +157,21 @@ struct PlanCall {
   bool operator==(const PlanCall &o) const;
 };
 
+/// Calls of an entry that stand behind each other, and run several times before
+/// what follows: the body of a loop. No call of a run starts before all calls of
+/// the run before it have ended.
+struct PlanPart {
+  uint32_t numCalls = 0; ///< 1 or more
+  uint32_t times = 1;
+
+  bool operator==(const PlanPart &o) const {
+    return numCalls == o.numCalls && times == o.times;
+  }
+};
+
+/// The most calls that a run of an entry makes, each as often as it runs.
+inline constexpr uint64_t kMaxRunCalls = uint64_t(1) << 24;
+
 struct PlanEntry {
   std::string name;
   uint64_t ioBytes = 0, tempBytes = 0;
@@ -169,6 +186,9 @@ struct PlanEntry {
   /// on from the plan's.
   std::vector<PlanValue> values;
   std::vector<PlanCall> calls;
+  /// All calls, in order; none if all of them run once. No temp lives in two
+  /// parts. Since version 4.5.
+  std::vector<PlanPart> parts;
   /// How many batches make an update, 2 or more: all but the last of them go
   /// through the entry NAME.accumulate (aicf/EntryNames.h). 0: one batch does,
   /// or the plan is older than 3.1, which did not say.

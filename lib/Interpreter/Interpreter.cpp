@@ -190,16 +190,17 @@ StatusOr<std::vector<double>> Interpreter::read(std::string_view entry,
   return load(at);
 }
 
-/// The calls, each after those that it must wait for: the next one of a random
-/// stream whose events are there.
-std::vector<size_t> Interpreter::orderOf(const PlanEntry &entry) {
-  std::vector<size_t> order(entry.calls.size());
+/// The calls [first, end), each after those that it must wait for: the next one
+/// of a random stream whose events are there.
+std::vector<size_t> Interpreter::orderOf(const PlanEntry &entry, size_t first,
+                                         size_t end) {
+  std::vector<size_t> order(end - first);
   for (size_t i = 0; i < order.size(); ++i)
-    order[i] = i;
+    order[i] = first + i;
   if (!options.orderSeed)
     return order;
   std::vector<std::vector<size_t>> streams(HappensBefore::kMaxStreams);
-  for (size_t i = order.size(); i-- > 0;)
+  for (size_t i = end; i-- > first;)
     streams[entry.calls[i].stream].push_back(i); // the next one is at the back
   std::set<int64_t> events;
   for (size_t &next : order) {
@@ -400,8 +401,16 @@ Status Interpreter::run(std::string_view entry) {
   AICF_RETURN_IF_ERROR(checkInputs(index));
   const PlanEntry &e = plan->entries[index];
   std::fill(entries[index].temp.begin(), entries[index].temp.end(), kNothing);
-  for (size_t i : orderOf(e))
-    runCall(index, e.calls[i]);
+  std::vector<PlanPart> parts = e.parts;
+  if (parts.empty())
+    parts.push_back({uint32_t(e.calls.size()), 1});
+  size_t first = 0;
+  for (const PlanPart &part : parts) {
+    for (uint32_t time = 0; time < part.times; ++time)
+      for (size_t i : orderOf(e, first, first + part.numCalls))
+        runCall(index, e.calls[i]);
+    first += part.numCalls;
+  }
   for (uint32_t buffer : entries[index].written)
     if (buffer < isPersistentWritten.size())
       isPersistentWritten[buffer] = true; // and its derived states by calls

@@ -89,7 +89,8 @@ private:
   void setWritten(size_t entry, uint32_t buffer);
   /// Casts into the states that are derived from persistent buffer `source`.
   void refreshDerived(uint32_t source);
-  std::vector<size_t> orderOf(const PlanEntry &entry);
+  std::vector<size_t> orderOf(const PlanEntry &entry, size_t first,
+                              size_t end);
   void findAccesses(size_t entry);
   Status checkInputs(size_t entry) const;
   void runCall(size_t entry, const PlanCall &call);

@@ -243,6 +243,14 @@ std::vector<std::vector<uint32_t>> waitedFor(const PlanEntry &entry) {
   return calls;
 }
 
+std::vector<uint32_t> timesOf(const PlanEntry &entry) {
+  std::vector<uint32_t> times;
+  for (const PlanPart &part : entry.parts)
+    times.insert(times.end(), part.numCalls, part.times);
+  times.resize(entry.calls.size(), 1);
+  return times;
+}
+
 std::vector<uint64_t> bytesAlive(const Plan &plan, const PlanEntry &entry) {
   size_t count = entry.calls.size();
   std::vector<uint64_t> alive(count);

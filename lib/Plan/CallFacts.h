@@ -35,6 +35,9 @@ std::vector<CallPhase> phasesOf(const Plan &plan, const PlanEntry &entry);
 /// Returns for each call the calls on other streams that it waits for.
 std::vector<std::vector<uint32_t>> waitedFor(const PlanEntry &entry);
 
+/// How often each call runs in a run of the entry.
+std::vector<uint32_t> timesOf(const PlanEntry &entry);
+
 /// Returns for each call the bytes of the temps that live while it runs, workspaces
 /// among them, where calls run in the order of the list.
 std::vector<uint64_t> bytesAlive(const Plan &plan, const PlanEntry &entry);

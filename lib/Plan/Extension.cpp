@@ -99,7 +99,8 @@ private:
 
   bool isSame(const PlanEntry &a, const PlanEntry &b) const {
     return a.ioBytes == b.ioBytes && a.tempBytes == b.tempBytes &&
-           a.accumulate == b.accumulate && a.buffers == b.buffers &&
+           a.accumulate == b.accumulate && a.parts == b.parts &&
+           a.buffers == b.buffers &&
            areSame(a.values, b.values) && areSame(a.calls, b.calls);
   }
   template <typename Record>

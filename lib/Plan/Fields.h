@@ -65,6 +65,10 @@ namespace aicf {
   AICF_CALL_LABEL_FIELDS(X)                                                    \
   X(location, location)
 
+#define AICF_PART_FIELDS(X)                                                    \
+  X(calls, numCalls)                                                           \
+  X(times, times)
+
 /// The fields that a plan and an entry both have.
 #define AICF_MEMORY_FIELDS(X)                                                  \
   X(buffers, buffers)                                                          \
@@ -75,6 +79,7 @@ namespace aicf {
   X(io_bytes, ioBytes)                                                         \
   X(temp_bytes, tempBytes)                                                     \
   X(calls, calls)                                                              \
+  X(parts, parts)                                                              \
   X(accumulate, accumulate)                                                    \
   X(output_form, outputForm)
 #define AICF_ENTRY_DEBUG_FIELDS(X)                                             \

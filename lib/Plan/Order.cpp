@@ -14,6 +14,10 @@ StatusOr<HappensBefore> orderOf(const PlanEntry &entry) {
   orders.reserve(entry.calls.size());
   for (const PlanCall &call : entry.calls)
     orders.push_back({call.stream, call.waits, call.signals});
+  size_t at = 0;
+  for (uint32_t part = 0; part < entry.parts.size(); ++part)
+    for (uint32_t i = 0; i < entry.parts[part].numCalls; ++i)
+      orders[at++].part = part;
   return HappensBefore::create(orders);
 }
 

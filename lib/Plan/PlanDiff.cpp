@@ -169,6 +169,7 @@ public:
     out.field("outputs as", std::string(nameOf(old.outputForm)),
               std::string(nameOf(now.outputForm)));
     number("batches per update", old.accumulate, now.accumulate);
+    out.field("parts", partsText(old), partsText(now));
     number("bytes of inputs and outputs", old.ioBytes, now.ioBytes);
     number("bytes of temps", old.tempBytes, now.tempBytes);
     diffNamed({a, old, old.buffers, a.buffers.size()},
@@ -178,6 +179,17 @@ public:
   }
 
 private:
+  /// "3 calls once, 12 calls 100 times", or "all calls once".
+  static std::string partsText(const PlanEntry &entry) {
+    std::string text;
+    for (const PlanPart &part : entry.parts)
+      text += (text.empty() ? "" : ", ") + std::to_string(part.numCalls) +
+              (part.numCalls == 1 ? " call " : " calls ") +
+              (part.times == 1 ? "once"
+                               : std::to_string(part.times) + " times");
+    return text.empty() ? "all calls once" : text;
+  }
+
   void number(const std::string &what, uint64_t x, uint64_t y) {
     out.field(what, std::to_string(x), std::to_string(y));
   }

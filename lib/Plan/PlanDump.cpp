@@ -183,8 +183,19 @@ std::string dumpEntry(const Plan &plan, const PlanEntry &entry,
   text += io.toString("  ") + tempsToString(plan, entry) + "  calls\n";
   std::vector<CallPhase> phases = phasesOf(plan, entry);
   std::vector<std::vector<uint32_t>> waits = waitedFor(entry);
-  for (size_t i = 0; i < entry.calls.size(); ++i)
+  size_t part = 0, end = 0; // of that part
+  for (size_t i = 0; i < entry.calls.size(); ++i) {
+    if (i == end && part < entry.parts.size()) {
+      const PlanPart &p = entry.parts[part++];
+      end += p.numCalls;
+      text += "   part " + std::to_string(part) + " of " +
+              std::to_string(entry.parts.size()) + ": calls " +
+              std::to_string(i) + ".." + std::to_string(end - 1) + ", " +
+              (p.times == 1 ? "once" : std::to_string(p.times) + " times") +
+              "\n";
+    }
     text += callToString(plan, entry, i, phases[i], waits[i]);
+  }
   if (lifetimes)
     text += "  lifetimes in the temp segment\n" + lifetimeChart(plan, entry);
   return text;

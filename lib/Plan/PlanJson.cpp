@@ -79,6 +79,11 @@ Json toJson(const PlanCall &from) {
   AICF_CALL_FIELDS(AICF_TO_JSON)
   return json;
 }
+Json toJson(const PlanPart &from) {
+  Json json;
+  AICF_PART_FIELDS(AICF_TO_JSON)
+  return json;
+}
 /// With what stands in the debug table.
 Json toFullJson(const PlanBuffer &from) { return toJson(from); }
 Json toFullJson(const PlanValue &from) {
@@ -112,6 +117,9 @@ Json toFullJson(const Plan &plan, const PlanEntry &from) {
   json["buffers"] = toNumberedJson(from.buffers, plan.buffers.size());
   json["values"] = toNumberedJson(from.values, plan.values.size());
   json["calls"] = toNumberedJson(from.calls, 0);
+  json["parts"] = Json::array();
+  for (const PlanPart &part : from.parts)
+    json["parts"].push_back(toJson(part));
   return json;
 }
 #undef AICF_TO_JSON

@@ -13,6 +13,7 @@
 #include "lib/Base/File.h"
 #include "lib/Plan/DiagnosticPath.h"
 #include "lib/Plan/Fields.h"
+#include "lib/Plan/OldTensors.h"
 
 #include "plan_generated.h"
 
@@ -91,12 +92,6 @@ template <> struct EnumRules<OpKind> {
   static constexpr PlanError kError = PlanError::BodyKind;
 };
 
-/// Before version 4.0: a buffer and the value that is all of it.
-struct OldTensor {
-  PlanBuffer buffer;
-  PlanValue value;
-};
-
 /// What the records of a vector are called in messages.
 const char *nounOf(const PlanBuffer &) { return "buffer"; }
 const char *nounOf(const PlanValue &) { return "value"; }
@@ -104,49 +99,6 @@ const char *nounOf(const OldTensor &) { return "tensor"; }
 const char *nounOf(const PlanCall &) { return "call"; }
 const char *nounOf(const PlanEntry &) { return "entry"; }
 const char *nounOf(const Primitive &) { return "primitive"; }
-
-/// The numbers that the tensors of a table got, in its order.
-struct OldNumbers {
-  uint32_t first = 0; ///< number of values in front of the table's
-  std::vector<uint32_t> valueOf, bufferOf; ///< UINT32_MAX: it has no value
-
-  /// The new number of a tensor that calls named by its number `tid`.
-  static uint32_t at(const std::vector<uint32_t> &persistent,
-                     const std::vector<uint32_t> &own, uint32_t tid) {
-    if (tid < persistent.size())
-      return persistent[tid];
-    size_t position = tid - persistent.size();
-    return position < own.size() ? own[position] : UINT32_MAX;
-  }
-};
-
-/// A buffer for each tensor, inputs and outputs first; and a value, but for
-/// workspaces. The tables before this one have `first` tensors.
-OldNumbers splitTensors(std::vector<OldTensor> &tensors, size_t first,
-                        std::vector<PlanBuffer> &buffers,
-                        std::vector<PlanValue> &values) {
-  OldNumbers numbers;
-  numbers.first = uint32_t(first);
-  numbers.bufferOf.assign(tensors.size(), UINT32_MAX);
-  numbers.valueOf = numbers.bufferOf;
-  auto isIO = [](const OldTensor &t) {
-    return segmentOf(t.buffer.role) == Segment::IO;
-  };
-  for (bool wantsIO : {true, false})
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      OldTensor &t = tensors[i];
-      if (isIO(t) != wantsIO)
-        continue;
-      numbers.bufferOf[i] = uint32_t(first + buffers.size());
-      if (t.buffer.role != Role::Workspace) {
-        numbers.valueOf[i] = uint32_t(first + values.size());
-        t.value.buffer = numbers.bufferOf[i];
-        values.push_back(t.value);
-      }
-      buffers.push_back(std::move(t.buffer));
-    }
-  return numbers;
-}
 
 /// Reads each field by its type. `where` names the record.
 class Decoder {
@@ -261,6 +213,16 @@ private:
     for (uint32_t i = 0; i < in->size(); ++i)
       AICF_RETURN_IF_ERROR(
           record(*in->Get(i), pathOf(where, out[i], i), out[i]));
+    return {};
+  }
+  /// Absent before version 4.5.
+  Status field(const flatbuffers::Vector<flatbuffers::Offset<fb::Part>> *in,
+               const DiagnosticPath &where, const char *name,
+               std::vector<PlanPart> &out) {
+    if (in)
+      AICF_RETURN_IF_ERROR(take(in, where, name, sizeof(uint32_t), budget));
+    for (uint32_t i = 0; in && i < in->size(); ++i)
+      out.push_back({in->Get(i)->calls(), in->Get(i)->times()});
     return {};
   }
   /// Returns where a record stands. Records of the plan itself need no parent.

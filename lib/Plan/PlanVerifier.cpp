@@ -296,6 +296,8 @@ public:
 private:
   Status checkBuffers();
   Status checkValues() const;
+  Status checkParts() const;
+  Status checkPartTemps(Span<const AccessSet> accesses) const;
   Status checkNumbers(const PlanCall &call, const DiagnosticPath &at) const;
   Status checkOneCall(const PlanCall &call, const DiagnosticPath &at) const;
   Status checkTypes(const PlanCall &call, const BodyFacts &facts,
@@ -352,6 +354,7 @@ Status EntryChecker::run() {
   regions = std::move(*found);
   for (size_t i = 0; i < entry.calls.size(); ++i)
     AICF_RETURN_IF_ERROR(checkOneCall(entry.calls[i], {"call", i, &where}));
+  AICF_RETURN_IF_ERROR(checkParts());
   StatusOr<HappensBefore> made = orderOf(entry);
   if (!made.ok())
     return refuse(PlanError::StreamOrder, where, ", ", made.status().message());
@@ -421,6 +424,46 @@ Status EntryChecker::checkValues() const {
     AICF_RETURN_IF_ERROR(
         i < numIO ? checkWhole(v, b, uint32_t(plan.values.size() + i), at)
                   : checkValue(v, b, at));
+  }
+  return {};
+}
+
+/// They cover the calls, and a run ends some time.
+Status EntryChecker::checkParts() const {
+  uint64_t numCalls = 0, numRun = 0;
+  for (size_t i = 0; i < entry.parts.size(); ++i) {
+    const PlanPart &part = entry.parts[i];
+    numCalls += part.numCalls;
+    numRun += uint64_t(part.numCalls) * part.times;
+    if (part.numCalls == 0 || part.times == 0 || numRun > kMaxRunCalls)
+      return refuse(PlanError::EntryParts, where, ", part ", i, ": ",
+                    part.times, " times ", part.numCalls,
+                    " calls, expected 1 or more of both, and at most ",
+                    kMaxRunCalls, " calls in a run");
+  }
+  if (!entry.parts.empty() && numCalls != entry.calls.size())
+    return refuse(PlanError::EntryParts, where, ": its parts have ", numCalls,
+                  " calls, and it has ", entry.calls.size());
+  return {};
+}
+
+/// A temp that lived from one part into another would have to outlive all runs
+/// of both.
+Status EntryChecker::checkPartTemps(Span<const AccessSet> accesses) const {
+  if (entry.parts.empty())
+    return {};
+  std::vector<uint32_t> partOf;
+  for (uint32_t part = 0; part < entry.parts.size(); ++part)
+    partOf.insert(partOf.end(), entry.parts[part].numCalls, part);
+  for (size_t i = 0; i < entry.buffers.size(); ++i) {
+    const AccessSet &own = accesses[i];
+    if (segmentOf(entry.buffers[i].role) == Segment::Temp && !own.empty() &&
+        partOf[own.firstCall()] != partOf[own.lastCall()])
+      return refuse(PlanError::PartTemp, where, ": ",
+                    describeBuffer(uint32_t(plan.buffers.size() + i)),
+                    " is accessed in the parts ", partOf[own.firstCall()],
+                    " and ", partOf[own.lastCall()],
+                    ": a temp lives in one part");
   }
   return {};
 }
@@ -628,6 +671,7 @@ Status EntryChecker::checkAllWritten(const AccessTracker &tracker) const {
 /// Temps that share bytes are not live at the same time.
 Status EntryChecker::checkLifetimes() const {
   const std::vector<AccessSet> accesses = accessesOf(plan, entry, order);
+  AICF_RETURN_IF_ERROR(checkPartTemps(accesses));
   std::vector<PlacedRange> ranges;
   std::vector<uint32_t> numbers;
   for (size_t i = 0; i < entry.buffers.size(); ++i) {

@@ -228,6 +228,7 @@ Json entryJson(const Plan &plan, const PlanEntry &entry, const Times &times) {
   Tensors tensors(plan, entry);
   std::vector<CallPhase> phases = phasesOf(plan, entry);
   std::vector<std::vector<uint32_t>> waits = waitedFor(entry);
+  std::vector<uint32_t> repeats = timesOf(entry);
   Json calls = Json::array();
   uint32_t streams = 1;
   for (size_t i = 0; i < entry.calls.size(); ++i) {
@@ -245,6 +246,7 @@ Json entryJson(const Plan &plan, const PlanEntry &entry, const Times &times) {
                      {"flops", flopsOf(plan, entry, c)},
                      {"bytes", bytesOf(plan, entry, c)},
                      {"us", timeOf(plan, entry, c, times)},
+                     {"times", repeats[i]},
                      {"workspace", c.workspaceBytes},
                      {"isProtective", c.isProtective},
                      {"location", printable(c.location)},

@@ -277,16 +277,15 @@ Status Executor::Impl::runEager(size_t index) {
   if (options.poison) // what no call has written yet
     for (const auto &dying : entry.diesAfter)
       AICF_RETURN_IF_ERROR(poison(index, dying));
-  for (size_t i = 0; i < entry.calls.size(); ++i) {
-    if (i == entry.firstPlanCall)
-      AICF_RETURN_IF_ERROR(stream->fork());
-    if (options.checkIndices)
-      AICF_RETURN_IF_ERROR(checkIndices(*device, *stream, entry.calls[i],
-                                        bound->plan().entries[index].name));
-    AICF_RETURN_IF_ERROR(enqueue(index, entry.calls[i]));
-    if (isDebugging())
-      AICF_RETURN_IF_ERROR(debugAfter(index, i));
-  }
+  AICF_RETURN_IF_ERROR(entry.forEachRun(
+      [&] { return stream->fork(); },
+      [&](size_t i) -> Status {
+        if (options.checkIndices)
+          AICF_RETURN_IF_ERROR(checkIndices(*device, *stream, entry.calls[i],
+                                            bound->plan().entries[index].name));
+        AICF_RETURN_IF_ERROR(enqueue(index, entry.calls[i]));
+        return isDebugging() ? debugAfter(index, i) : Status();
+      }));
   bound->markRun(index);
   ++stats.runs;
   return {};
@@ -321,11 +320,9 @@ Status Executor::Impl::runChecked(size_t index, uint32_t steps) {
 Status Executor::Impl::enqueueSteps(size_t index, uint32_t steps) {
   const PreparedEntry &entry = bound->entry(index);
   for (uint32_t step = 0; step < steps; ++step)
-    for (size_t i = 0; i < entry.calls.size(); ++i) {
-      if (i == entry.firstPlanCall)
-        AICF_RETURN_IF_ERROR(stream->fork());
-      AICF_RETURN_IF_ERROR(aicf::launch(entry.calls[i], *stream));
-    }
+    AICF_RETURN_IF_ERROR(entry.forEachRun(
+        [&] { return stream->fork(); },
+        [&](size_t i) { return aicf::launch(entry.calls[i], *stream); }));
   return {};
 }
 

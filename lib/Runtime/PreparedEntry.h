@@ -20,6 +20,8 @@ namespace aicf {
 struct PreparedEntry {
   const PlanEntry *entry = nullptr;
   std::vector<ResolvedCall> calls;
+  /// The plan's parts of `calls`, one at least; warm-up's copies are in none.
+  std::vector<PlanPart> parts;
   size_t firstPlanCall = 0; ///< warm-up's copies stand before
   /// Numbers of the temp buffers that are dead after each of `calls` (poison
   /// mode); none after warm-up's copies.
@@ -32,6 +34,27 @@ struct PreparedEntry {
 
   /// False for buffers that are not persistent.
   bool writes(uint32_t buffer) const;
+
+  /// Calls visit(i) for each of `calls` as often as it runs, in order; and
+  /// `fork` in front of each run of a part. Ends at the first error.
+  template <typename Fork, typename Visit>
+  Status forEachRun(Fork fork, Visit visit) const {
+    auto visitAll = [&](size_t first, size_t end) -> Status {
+      for (size_t i = first; i < end; ++i)
+        AICF_RETURN_IF_ERROR(visit(i));
+      return {};
+    };
+    size_t first = firstPlanCall;
+    AICF_RETURN_IF_ERROR(visitAll(0, first));
+    for (const PlanPart &part : parts) {
+      for (uint32_t run = 0; run < part.times; ++run) {
+        AICF_RETURN_IF_ERROR(fork());
+        AICF_RETURN_IF_ERROR(visitAll(first, first + part.numCalls));
+      }
+      first += part.numCalls;
+    }
+    return visitAll(first, calls.size());
+  }
 };
 
 /// Resolves the calls of entry `index`, between warm-up's copies if those are

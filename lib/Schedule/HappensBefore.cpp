@@ -36,16 +36,26 @@ StatusOr<HappensBefore> HappensBefore::create(Span<const CallOrder> calls) {
     uint32_t &own = order.clocks[c * n + order.streams[p]];
     own = std::max(own, order.positions[p] + 1);
   };
+  int64_t lastOfParts = -1; // of the parts before
+  size_t firstOfPart = 0;
   for (size_t i = 0; i < calls.size(); ++i) {
     const CallOrder &call = calls[i];
+    if (i > 0 && call.part != calls[i - 1].part) {
+      AICF_RETURN_IF_ERROR(order.checkJoined(lastOfStream));
+      lastOfParts = lastOfStream[0];
+      firstOfPart = i;
+      std::fill(lastOfStream.begin(), lastOfStream.end(), -1);
+    }
     order.streams.push_back(call.stream);
     order.positions.push_back(counts[call.stream]++);
-    if (lastOfStream[call.stream] >= 0)
-      join(i, static_cast<size_t>(lastOfStream[call.stream]));
+    if (int64_t last = lastOfStream[call.stream]; last >= 0)
+      join(i, static_cast<size_t>(last));
+    else if (lastOfParts >= 0)
+      join(i, static_cast<size_t>(lastOfParts));
     lastOfStream[call.stream] = static_cast<int64_t>(i);
     for (int64_t event : call.waits) {
       auto it = signalledBy.find(event);
-      if (it == signalledBy.end())
+      if (it == signalledBy.end() || it->second < firstOfPart)
         return makeError(StatusCode::InvalidArgument, "call ", i,
                          ": waits for event ", event,
                          ", which no earlier call signals (a cycle?)");
@@ -57,17 +67,21 @@ StatusOr<HappensBefore> HappensBefore::create(Span<const CallOrder> calls) {
                          ": signals event ", event, ", which call ",
                          signalledBy[event], " signals too");
   }
-  for (uint32_t s = 1; s < n; ++s)
+  AICF_RETURN_IF_ERROR(order.checkJoined(lastOfStream));
+  order.findSafeEnds();
+  return order;
+}
+
+Status HappensBefore::checkJoined(Span<const int64_t> lastOfStream) const {
+  for (uint32_t s = 1; s < lastOfStream.size(); ++s)
     if (lastOfStream[s] >= 0 &&
-        (lastOfStream[0] < 0 ||
-         !order.before(static_cast<size_t>(lastOfStream[s]),
-                       static_cast<size_t>(lastOfStream[0]))))
+        (lastOfStream[0] < 0 || !before(static_cast<size_t>(lastOfStream[s]),
+                                        static_cast<size_t>(lastOfStream[0]))))
       return makeError(StatusCode::InvalidArgument, "stream ", s,
                        ": its last call, ", lastOfStream[s],
                        ", is not joined into stream 0, whose last call is ",
                        lastOfStream[0]);
-  order.findSafeEnds();
-  return order;
+  return {};
 }
 
 void HappensBefore::findSafeEnds() {

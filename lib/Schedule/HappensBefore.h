@@ -23,6 +23,9 @@ struct CallOrder {
   uint32_t stream = 0;
   Span<const int64_t> waits;   ///< events that must be signalled before
   Span<const int64_t> signals; ///< events signalled when the call is done
+  /// Calls of one number stand behind each other. They happen after all calls
+  /// of the numbers before.
+  uint32_t part = 0;
 };
 
 class HappensBefore {
@@ -33,8 +36,8 @@ public:
   /// Builds the order of `calls`, which are listed so that every signal stands
   /// before its waits. Errors (InvalidArgument): a stream number of kMaxStreams
   /// or more, an event signalled twice, a wait for an event that no earlier
-  /// call signals (which is how a cycle shows), a stream that is not joined
-  /// into the last call of stream 0.
+  /// call of its part signals (which is how a cycle shows), a stream that is not
+  /// joined into the last call of stream 0 of each part.
   static StatusOr<HappensBefore> create(Span<const CallOrder> calls);
 
   /// True when call `a` ends before call `b` starts on every schedule.
@@ -49,6 +52,9 @@ public:
   uint32_t safeEnd(size_t call) const { return safeEnds[call]; }
 
 private:
+  /// Ok if the last call of stream 0 is the last of all streams. `lastOfStream`:
+  /// -1 for one without calls.
+  Status checkJoined(Span<const int64_t> lastOfStream) const;
   void findSafeEnds();
 
   uint32_t numStreams = 1;

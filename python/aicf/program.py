@@ -458,7 +458,7 @@ class Program:
         calls = [c for c in self.plan.costs() if entry is None or c["entry"] == entry]
         return {"flops": sum(c["flops"] for c in calls),
                 "bytes": sum(c["bytes"] for c in calls),
-                "calls": len(calls), "by_call": calls}
+                "calls": sum(c["times"] for c in calls), "by_call": calls}
 
     def sync(self) -> None:
         """Waits for everything; device errors surface here."""

@@ -19,17 +19,21 @@ namespace aicf::python {
 
 nb::list planCosts(const Plan &plan) {
   nb::list list;
-  for (const PlanEntry &entry : plan.entries)
-    for (const PlanCall &call : entry.calls) {
+  for (const PlanEntry &entry : plan.entries) {
+    std::vector<uint32_t> times = timesOf(entry);
+    for (size_t i = 0; i < entry.calls.size(); ++i) {
+      const PlanCall &call = entry.calls[i];
       nb::dict one;
       one["entry"] = entry.name;
       one["op"] = primitiveNames(*call.body);
       one["kid"] = call.kid;
-      one["flops"] = flopsOf(plan, entry, call);
-      one["bytes"] = bytesOf(plan, entry, call);
+      one["flops"] = times[i] * flopsOf(plan, entry, call);
+      one["bytes"] = times[i] * bytesOf(plan, entry, call);
+      one["times"] = times[i];
       one["location"] = call.location;
       list.append(one);
     }
+  }
   return list;
 }
 

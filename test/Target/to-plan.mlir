@@ -15,7 +15,7 @@
 //       DIFF: + call 1: t5 = copy_saved(t4)
 //       DIFF: call 3 (now 4), sgd_step: result 0 w -> t8
 //       DIFF: + call 5: w = copy(t8)
-// CHECK: plan version 4.4 for cpu, 512 bytes that all entries share
+// CHECK: plan version 4.5 for cpu, 512 bytes that all entries share
 // CHECK: w     param  3x4xf32  0       48     uniform_fan_in
 // CHECK: entry train: 4 calls, 512 bytes of inputs and outputs, {{[0-9]+}} bytes of temps (at least
 // CHECK: t4    2x3xf32

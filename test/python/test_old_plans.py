@@ -100,6 +100,30 @@ func.func @join(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
   return %y, %turned, %next : tensor<4x9xf32>, tensor<6x4xf32>, tensor<5x3xf32>
 }
 """
+# What version 4.5 has: a part that runs several times.
+LOOP = """
+func.func @loop(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
+                %w: tensor<6x6xf32> {aicf.role = "param", aicf.name = "w", aicf.init = 0.25})
+    -> (tensor<4x6xf32> {aicf.name = "y"}, tensor<9x4x6xf32> {aicf.name = "all"},
+        tensor<6x6xf32> {aicf.updates = "w"}) {
+  %none = aicf.constant dense<0.0> : tensor<9x4x6xf32>
+  %h0 = aicf.tanh %x : tensor<4x6xf32>
+  %h, %all, %v = aicf.repeat 9 %h0, %none, %w
+      : tensor<4x6xf32>, tensor<9x4x6xf32>, tensor<6x6xf32>
+      -> tensor<4x6xf32>, tensor<9x4x6xf32>, tensor<6x6xf32> {
+  ^bb0(%i: tensor<i64>, %old: tensor<4x6xf32>, %rows: tensor<9x4x6xf32>,
+       %u: tensor<6x6xf32>):
+    %p = aicf.matmul %old, %u : tensor<4x6xf32>, tensor<6x6xf32>
+    %s = aicf.add %p, %x : tensor<4x6xf32>, tensor<4x6xf32>
+    %new = aicf.tanh %s : tensor<4x6xf32>
+    %with = aicf.record %rows, %new, %i : tensor<9x4x6xf32>, tensor<4x6xf32>, tensor<i64>
+    %u2 = aicf.tanh %u : tensor<6x6xf32>
+    aicf.next %new, %with, %u2 : tensor<4x6xf32>, tensor<9x4x6xf32>, tensor<6x6xf32>
+  }
+  %y = aicf.add %h, %h0 : tensor<4x6xf32>, tensor<4x6xf32>
+  return %y, %all, %v : tensor<4x6xf32>, tensor<9x4x6xf32>, tensor<6x6xf32>
+}
+"""
 STEPS = 3
 # name: (model, flags of aicf-compile)
 PLANS = {
@@ -116,6 +140,8 @@ PLANS = {
     "words-cuda": (WORDS, ["--target=cuda"]),
     "parts-cpu": (PARTS, []),
     "parts-cuda": (PARTS, ["--target=cuda", "--streams=2"]),
+    "loop-cpu": (LOOP, []),
+    "loop-cuda": (LOOP, ["--target=cuda", "--streams=2"]),
 }
 
 

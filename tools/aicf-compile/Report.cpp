@@ -99,13 +99,14 @@ struct Kernel {
 static std::vector<Kernel> kernelsOf(const Plan &plan, const PlanEntry &entry) {
   std::map<std::string, Kernel> byName;
   std::vector<CallPhase> phases = phasesOf(plan, entry);
+  std::vector<uint32_t> times = timesOf(entry);
   for (size_t i = 0; i < entry.calls.size(); ++i) {
     const PlanCall &call = entry.calls[i];
     Kernel &kernel = byName[call.kid];
     kernel.kid = call.kid;
-    ++kernel.calls;
-    kernel.flops += flopsOf(plan, entry, call);
-    kernel.bytes += double(bytesOf(plan, entry, call));
+    kernel.calls += times[i];
+    kernel.flops += times[i] * flopsOf(plan, entry, call);
+    kernel.bytes += times[i] * double(bytesOf(plan, entry, call));
     kernel.phases.insert(phases[i]);
   }
   std::vector<Kernel> kernels;

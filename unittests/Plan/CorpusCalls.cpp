@@ -272,6 +272,8 @@ void CorpusBuilder::addOrder() {
           [](PlanEntry &e) { e.calls[0].signals = {7}; });
   addFork(PlanError::StreamOrder, "stream-number",
           [](PlanEntry &e) { e.calls[1].stream = 64; });
+  addFork(PlanError::StreamOrder, "unjoined-part",
+          [](PlanEntry &e) { e.parts = {{2, 1}, {1, 5}}; });
   addFork(PlanError::UnorderedAccess, "write-write", [](PlanEntry &e) {
     e.calls[1].outs = {2}; // both branches write tensor 2
     e.calls[2].ins = {2, 2};

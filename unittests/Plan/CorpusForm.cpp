@@ -193,6 +193,21 @@ void CorpusBuilder::addTables() {
   add(PlanError::EntryBatches, "one", [=](Plan &p) { accumulates(p, 1); });
   add(PlanError::EntryBatches, "many",
       [=](Plan &p) { accumulates(p, uint32_t(INT32_MAX) + 1); });
+  auto inParts = [&](PlanError expected, const char *what,
+                     std::vector<PlanPart> parts, const char *text) {
+    add(expected, what, [=](Plan &p) { p.entries[0].parts = parts; }, text);
+  };
+  const auto all = uint32_t(makeTrainPlan().entries[0].calls.size());
+  inParts(PlanError::EntryParts, "too-few", {{1, 2}},
+          "its parts have 1 calls, and it has");
+  inParts(PlanError::EntryParts, "too-many", {{all, 1}, {1, 1}}, "and it has");
+  inParts(PlanError::EntryParts, "no-calls", {{0, 1}, {all, 1}},
+          "part 0: 1 times 0 calls");
+  inParts(PlanError::EntryParts, "no-runs", {{all, 0}}, "part 0: 0 times");
+  inParts(PlanError::EntryParts, "for-ever", {{all, UINT32_MAX}},
+          "at most 16777216 calls in a run");
+  inParts(PlanError::PartTemp, "of-two", {{1, 1}, {all - 1, 9}},
+          "is accessed in the parts 0 and 1");
   add(PlanError::EntryOutputs, "unknown",
       [](Plan &p) { p.entries[0].outputForm = OutputForm(kNumOutputForms); });
   add(PlanError::EntryOutputs, "none", [](Plan &p) {

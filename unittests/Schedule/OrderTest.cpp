@@ -149,6 +149,25 @@ TEST(HappensBefore, RefusesMalformedOrders) {
   EXPECT_TRUE(HappensBefore::create({}).ok());
 }
 
+TEST(HappensBefore, PartsFollowEachOther) {
+  std::vector<int64_t> one = {1}, two = {2}, none;
+  auto order = HappensBefore::create(std::vector<CallOrder>{
+      {1, none, one, 0}, {0, one, none, 0}, {1, none, two, 1}, {0, two, none, 1}});
+  ASSERT_TRUE(order.ok()) << order.status().toString();
+  EXPECT_TRUE(order->before(0, 2) && order->before(1, 2) &&
+              order->before(0, 3));
+  EXPECT_FALSE(order->before(2, 1));
+  auto message = [](std::vector<CallOrder> calls) {
+    return HappensBefore::create(calls).status().message();
+  };
+  EXPECT_NE(message({{0, none, one, 0}, {0, one, none, 1}})
+                .find("no earlier call"),
+            std::string::npos);
+  EXPECT_NE(message({{1, none, none, 0}, {0, none, none, 1}})
+                .find("not joined"),
+            std::string::npos);
+}
+
 TEST(HappensBefore, NoAccessesAreBeforeAndAfterAll) {
   auto order = HappensBefore::create(std::vector<CallOrder>(3));
   ASSERT_TRUE(order.ok());

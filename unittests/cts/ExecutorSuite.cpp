@@ -36,8 +36,9 @@ protected:
     EXPECT_TRUE(made.ok()) << made.status().toString();
     return std::move(*made);
   }
-  std::unique_ptr<Executor> makeTrainer(ExecutorOptions options = {}) {
-    auto executor = make(makeTrainPlan(), options);
+  std::unique_ptr<Executor> makeTrainer(ExecutorOptions options = {},
+                                        Plan plan = makeTrainPlan()) {
+    auto executor = make(std::move(plan), options);
     const float x[8] = {1, -2, 3, 0.5f, -1, 2, 0.25f, 1};
     const float t[6] = {1, 0, 0, 0, 1, 0}, lr = 0.1f;
     EXPECT_TRUE(executor->write("train/x", x, sizeof(x)).ok());
@@ -86,6 +87,44 @@ TEST_P(ExecutorTest, BranchesRunEagerlyAndCaptured) {
     ASSERT_TRUE(executor->run("fork").ok());
     ASSERT_TRUE(executor->run(GraphKey{"fork", 2}).ok());
   }
+  ASSERT_TRUE(executor->read("y", y, sizeof(y)).ok());
+  for (int i = 0; runsKernels() && i < 8; ++i)
+    EXPECT_EQ(y[i], x[i] + std::max(x[i], 0.0f));
+}
+
+/// A loop of the plan does what its runs do, one after the other.
+TEST_P(ExecutorTest, PartsRunSeveralTimes) {
+  auto eager = makeTrainer();
+  for (int i = 0; i < 10; ++i)
+    ASSERT_TRUE(eager->run("train").ok());
+  const std::vector<uint8_t> expected = stateOf(*eager);
+  Plan plan = makeTrainPlan();
+  const auto all = uint32_t(plan.entries[0].calls.size());
+  plan.entries[0].parts = {{all, 5}};
+  for (bool isDebugging : {false, true}) {
+    ExecutorOptions options;
+    options.poison = options.canary = isDebugging;
+    auto looped = makeTrainer(options, plan);
+    ASSERT_TRUE(looped->enableTrace(true).ok());
+    ASSERT_TRUE(looped->run("train").ok());
+    EXPECT_EQ(looped->trace().size(), 5 * all);
+    ASSERT_TRUE(looped->run("train").ok());
+    EXPECT_EQ(stateOf(*looped), expected) << isDebugging;
+  }
+  auto graph = makeTrainer({}, plan);
+  ASSERT_TRUE(graph->run(GraphKey{"train", 2}).ok());
+  EXPECT_EQ(stateOf(*graph), expected);
+  EXPECT_EQ(graph->statistics().launches, 1u);
+}
+
+TEST_P(ExecutorTest, BranchesForkInEachRunOfAPart) {
+  Plan plan = makeTwoStreamPlan();
+  plan.entries[0].parts = {{3, 4}};
+  auto executor = make(plan);
+  float x[8] = {1, -2, 3, -4, 5, -6, 7, -8}, y[8];
+  ASSERT_TRUE(executor->write("x", x, sizeof(x)).ok());
+  ASSERT_TRUE(executor->run("fork").ok());
+  ASSERT_TRUE(executor->run(GraphKey{"fork", 2}).ok());
   ASSERT_TRUE(executor->read("y", y, sizeof(y)).ok());
   for (int i = 0; runsKernels() && i < 8; ++i)
     EXPECT_EQ(y[i], x[i] + std::max(x[i], 0.0f));

@@ -34,6 +34,9 @@ struct BodyBuilder;
 struct Call;
 struct CallBuilder;
 
+struct Part;
+struct PartBuilder;
+
 struct Entry;
 struct EntryBuilder;
 
@@ -758,6 +761,57 @@ inline flatbuffers::Offset<Call> CreateCallDirect(
       signals__);
 }
 
+struct Part FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef PartBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_CALLS = 4,
+    VT_TIMES = 6
+  };
+  uint32_t calls() const {
+    return GetField<uint32_t>(VT_CALLS, 0);
+  }
+  uint32_t times() const {
+    return GetField<uint32_t>(VT_TIMES, 0);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint32_t>(verifier, VT_CALLS, 4) &&
+           VerifyField<uint32_t>(verifier, VT_TIMES, 4) &&
+           verifier.EndTable();
+  }
+};
+
+struct PartBuilder {
+  typedef Part Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_calls(uint32_t calls) {
+    fbb_.AddElement<uint32_t>(Part::VT_CALLS, calls, 0);
+  }
+  void add_times(uint32_t times) {
+    fbb_.AddElement<uint32_t>(Part::VT_TIMES, times, 0);
+  }
+  explicit PartBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Part> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Part>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Part> CreatePart(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t calls = 0,
+    uint32_t times = 0) {
+  PartBuilder builder_(_fbb);
+  builder_.add_times(times);
+  builder_.add_calls(calls);
+  return builder_.Finish();
+}
+
 struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef EntryBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -769,7 +823,8 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_ACCUMULATE = 14,
     VT_OUTPUT_FORM = 16,
     VT_BUFFERS = 18,
-    VT_VALUES = 20
+    VT_VALUES = 20,
+    VT_PARTS = 22
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -798,6 +853,9 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>> *values() const {
     return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>> *>(VT_VALUES);
   }
+  const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Part>> *parts() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Part>> *>(VT_PARTS);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffset(verifier, VT_NAME) &&
@@ -818,6 +876,9 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_VALUES) &&
            verifier.VerifyVector(values()) &&
            verifier.VerifyVectorOfTables(values()) &&
+           VerifyOffset(verifier, VT_PARTS) &&
+           verifier.VerifyVector(parts()) &&
+           verifier.VerifyVectorOfTables(parts()) &&
            verifier.EndTable();
   }
 };
@@ -853,6 +914,9 @@ struct EntryBuilder {
   void add_values(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>>> values) {
     fbb_.AddOffset(Entry::VT_VALUES, values);
   }
+  void add_parts(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Part>>> parts) {
+    fbb_.AddOffset(Entry::VT_PARTS, parts);
+  }
   explicit EntryBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -874,10 +938,12 @@ inline flatbuffers::Offset<Entry> CreateEntry(
     uint32_t accumulate = 0,
     uint8_t output_form = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Buffer>>> buffers = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>>> values = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Value>>> values = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<aicf::fb::Part>>> parts = 0) {
   EntryBuilder builder_(_fbb);
   builder_.add_temp_bytes(temp_bytes);
   builder_.add_io_bytes(io_bytes);
+  builder_.add_parts(parts);
   builder_.add_values(values);
   builder_.add_buffers(buffers);
   builder_.add_accumulate(accumulate);
@@ -898,12 +964,14 @@ inline flatbuffers::Offset<Entry> CreateEntryDirect(
     uint32_t accumulate = 0,
     uint8_t output_form = 0,
     const std::vector<flatbuffers::Offset<aicf::fb::Buffer>> *buffers = nullptr,
-    const std::vector<flatbuffers::Offset<aicf::fb::Value>> *values = nullptr) {
+    const std::vector<flatbuffers::Offset<aicf::fb::Value>> *values = nullptr,
+    const std::vector<flatbuffers::Offset<aicf::fb::Part>> *parts = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto tensors__ = tensors ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Tensor>>(*tensors) : 0;
   auto calls__ = calls ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Call>>(*calls) : 0;
   auto buffers__ = buffers ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Buffer>>(*buffers) : 0;
   auto values__ = values ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Value>>(*values) : 0;
+  auto parts__ = parts ? _fbb.CreateVector<flatbuffers::Offset<aicf::fb::Part>>(*parts) : 0;
   return aicf::fb::CreateEntry(
       _fbb,
       name__,
@@ -914,7 +982,8 @@ inline flatbuffers::Offset<Entry> CreateEntryDirect(
       accumulate,
       output_form,
       buffers__,
-      values__);
+      values__,
+      parts__);
 }
 
 struct CallDebug FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

@@ -83,9 +83,9 @@ class Panel {
         : COLORS.workspace);
     });
     this.heading.textContent = e.calls.length + " calls, "
-      + short(e.calls.reduce((sum, c) => sum + c.flops, 0)) + "FLOPs, "
-      + short(e.calls.reduce((sum, c) => sum + c.bytes, 0)) + "B moved"
-      + (used.length ? ", " + micros(used.reduce((sum, c) => sum + c.us, 0))
+      + short(e.calls.reduce((sum, c) => sum + c.times * c.flops, 0)) + "FLOPs, "
+      + short(e.calls.reduce((sum, c) => sum + c.times * c.bytes, 0)) + "B moved"
+      + (used.length ? ", " + micros(used.reduce((sum, c) => sum + c.times * c.us, 0))
         + " µs in calls" : "");
     this.memory.textContent = short(this.plan.persistentBytes) + "B of parameters and states, "
       + short(e.ioBytes) + "B of inputs and outputs, " + short(e.tempBytes) + "B of temps"
@@ -179,6 +179,7 @@ class Panel {
       ["costs", short(c.flops) + "FLOPs, " + short(c.bytes) + "B"
         + (c.us === null ? "" : ", " + micros(c.us) + " µs")
         + (this.bound(c) === null ? "" : ", at best " + micros(this.bound(c)) + " µs")],
+      ["runs", c.times === 1 ? "once" : c.times + " times"],
       ["stream", String(c.stream)], ["waits for", this.callLinks(c.after)],
       ["workspace", c.workspace ? short(c.workspace) + "B" : ""],
       ["note", c.isProtective ? "a copy that the compiler put in" : ""],

@@ -42,13 +42,15 @@ template <typename Unit, typename Int>
 __global__ void recordKernel(const __grid_constant__ RowsParams p) {
   int64_t step = indexAt<Int>(p.index, 0);
   int64_t row = step < 0 ? 0 : step % p.rows;
-  bool apart = p.out != p.data;
+  const Unit *value = static_cast<const Unit *>(p.value);
+  Unit *out = static_cast<Unit *>(p.out);
+  if (p.out == p.data) { // in place: nothing but the row
+    gridStride(p.width, [&](int64_t i) { out[row * p.width + i] = value[i]; });
+    return;
+  }
   gridStride(p.rows * p.width, [&](int64_t i) {
-    if (i / p.width == row)
-      static_cast<Unit *>(p.out)[i] =
-          static_cast<const Unit *>(p.value)[i % p.width];
-    else if (apart)
-      static_cast<Unit *>(p.out)[i] = static_cast<const Unit *>(p.data)[i];
+    out[i] = i / p.width == row ? value[i % p.width]
+                                : static_cast<const Unit *>(p.data)[i];
   });
 }
 
@@ -110,9 +112,10 @@ LaunchPlan record(RecordArgs call, const DeviceLimits &limits) {
   p.rows = call.history().desc.dims[0];
   p.width = call.value().elements();
   bool isI32 = call.step().desc.dtype == DType::I32;
+  int64_t written = p.out == p.data ? p.width : p.rows * p.width;
   return {plan(isI32 ? recordKernel<Bits<T>, int32_t>
                      : recordKernel<Bits<T>, int64_t>,
-               gridFor(p.rows * p.width, limits), kBlock, p)};
+               gridFor(written, limits), kBlock, p)};
 }
 
 template <typename Int, typename Out>

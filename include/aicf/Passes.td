@@ -446,6 +446,49 @@ def ExpandMaps : Pass<"aicf-expand-maps", "ModuleOp"> {
   }];
 }
 
+def OutlineRepeats : Pass<"aicf-outline-repeats", "ModuleOp"> {
+  let summary = "make parts of an entry of its loops";
+  let description = [{
+    This pass cuts an entry at each `aicf.repeat`. What stands in front of it becomes a part of
+    the entry, and its body one that runs `times` times (`aicf.part_of`, `aicf.repeat`). What
+    stands behind the last one stays in the entry. A value that another part reads, and one
+    that a run gives to the next, becomes a state: `@step` has the states `step.cross0`,
+    `step.repeat0.1` and so on. Ops without operands are made again where they are read.
+
+    If a param or state is nothing but an init, and the entry updates it by the result, the
+    runs update it themselves. The pass refuses a repeat inside of a repeat.
+
+    ```mlir
+    func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+        -> (tensor<4xf32> {aicf.name = "y"}) {
+      %y = aicf.repeat 9 %x : tensor<4xf32> -> tensor<4xf32> {
+      ^bb0(%i: tensor<i64>, %h: tensor<4xf32>):
+        %t = aicf.tanh %h : tensor<4xf32>
+        aicf.next %t : tensor<4xf32>
+      }
+      return %y : tensor<4xf32>
+    }
+    // becomes
+    func.func @f.part0(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input"},
+                       %s: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state"})
+        -> (tensor<4xf32> {aicf.updates = "f.repeat0.0"}) attributes {aicf.part_of = "f"} {
+      return %x : tensor<4xf32>
+    }
+    func.func @f.part1(%h: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state"})
+        -> (tensor<4xf32> {aicf.updates = "f.repeat0.0"})
+        attributes {aicf.part_of = "f", aicf.repeat = 9 : i64} {
+      %t = aicf.tanh %h : tensor<4xf32>
+      return %t : tensor<4xf32>
+    }
+    func.func @f(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input"},
+                 %s: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state"})
+        -> (tensor<4xf32> {aicf.name = "y"}) {
+      return %s : tensor<4xf32>
+    }
+    ```
+  }];
+}
+
 def ExpandHistory : Pass<"aicf-expand-history", "ModuleOp"> {
   let summary = "keep the values of an output for the last K steps";
   let description = [{

@@ -138,8 +138,24 @@ void PlanImporter::importEntry(const PlanEntry &entry) {
         int64_t(buffer.bytes), int64_t(buffer.offset));
   for (size_t i = 0; i < entry.values.size(); ++i)
     getValue(entry, uint32_t(plan.values.size() + i));
-  for (const PlanCall &call : entry.calls)
-    importCall(entry, call);
+  for (const PlanCall &call : entry.calls) {
+    if (entry.parts.empty())
+      break;
+    for (const std::vector<uint32_t> *list : {&call.ins, &call.outs})
+      for (uint32_t value : *list)
+        getValue(entry, value); // in front: a part has calls alone
+  }
+  size_t next = 0;
+  for (const PlanPart &part : entry.parts) {
+    OpBuilder::InsertionGuard inside(builder);
+    auto repeat =
+        RepeatOp::create(builder, builder.getUnknownLoc(), part.times);
+    builder.createBlock(&repeat.getBody());
+    for (uint32_t i = 0; i < part.numCalls; ++i)
+      importCall(entry, entry.calls[next++]);
+  }
+  while (next < entry.calls.size())
+    importCall(entry, entry.calls[next++]);
 }
 
 OwningOpRef<ModuleOp> PlanImporter::run() {

@@ -210,12 +210,14 @@ LogicalResult PlanEncoder::encodeEntry(EntryOp op, PlanEntry &out) {
   for (auto value : body.getOps<ValueOp>())
     if (failed(encodeValue(value, out)))
       return failure();
-  auto calls = body.getOps<CallOp>();
-  out.calls.reserve(size_t(std::distance(calls.begin(), calls.end())));
-  for (auto call : calls)
-    if (failed(encodeCall(call, out.calls.emplace_back())))
-      return failure();
-  return success();
+  for (auto repeat : body.getOps<aicf::rt::RepeatOp>()) {
+    auto calls = repeat.getBody().getOps<CallOp>();
+    out.parts.push_back({uint32_t(std::distance(calls.begin(), calls.end())),
+                         uint32_t(repeat.getTimes())});
+  }
+  return failure(op.walk([&](CallOp call) -> WalkResult {
+                     return encodeCall(call, out.calls.emplace_back());
+                   }).wasInterrupted());
 }
 
 FailureOr<Plan> PlanEncoder::encode(PlanOp op) {

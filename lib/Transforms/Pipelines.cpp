@@ -47,6 +47,7 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
   // way, which would change what the user's remarks and labels speak of.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createExpandMaps());
+  pm.addPass(createOutlineRepeats());
   pm.addPass(createVerifyEntries());
   pm.addNestedPass<func::FuncOp>(createCheckCaptureSafety());
 }

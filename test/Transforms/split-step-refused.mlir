@@ -52,3 +52,14 @@ func.func @f.update(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}) {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{is a part of @step, which cannot be split further}}
+func.func @part(%s: tensor<f32> {aicf.role = "state", aicf.name = "s"})
+    attributes {aicf.part_of = "step"} {
+  return
+}
+func.func @step(%s: tensor<f32> {aicf.role = "state", aicf.name = "s"}) {
+  return
+}

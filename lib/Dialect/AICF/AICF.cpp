@@ -141,6 +141,17 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
     return op->emitError() << "'aicf.accumulate' must be an i64 from 2 to "
                            << INT32_MAX << ", got " << attr.getValue();
   }
+  if (name == kPartOfAttr)
+    return checkString(op, attr);
+  if (name == kRepeatAttr) {
+    auto times = dyn_cast<IntegerAttr>(attr.getValue());
+    if (times && times.getType().isInteger(64) && times.getInt() >= 1 &&
+        times.getInt() <= INT32_MAX && op->hasAttr(kPartOfAttr))
+      return success();
+    return op->emitError() << "'aicf.repeat' must be an i64 from 1 to "
+                           << INT32_MAX << " beside 'aicf.part_of', got "
+                           << attr.getValue();
+  }
   if (name == kOutputsAttr) {
     auto names = dyn_cast<ArrayAttr>(attr.getValue());
     if (names && !names.empty() && llvm::all_of(names, [](Attribute each) {
@@ -168,7 +179,8 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
   return op->emitError() << "unknown attribute '" << name
                          << "' on a function; known are aicf.math, "
                             "aicf.optimizer, aicf.loss_scale, aicf.step_count, "
-                            "aicf.accumulate, aicf.outputs, aicf.output_form, "
+                            "aicf.accumulate, aicf.part_of, aicf.repeat, "
+                            "aicf.outputs, aicf.output_form, "
                             "aicf.values and aicf.nodes";
 }
 

@@ -14,6 +14,7 @@ include "aicf/Dialect/AICF/AICFAttrs.td"
 include "kernels/Families.td"
 include "lib/Dialect/AICF/ConstantOps.td"
 include "lib/Dialect/AICF/MapOp.td"
+include "lib/Dialect/AICF/RepeatOp.td"
 include "lib/Dialect/AICF/ReduceOps.td"
 include "lib/Dialect/AICF/ViewOps.td"
 

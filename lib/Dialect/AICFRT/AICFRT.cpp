@@ -268,9 +268,28 @@ LogicalResult ViewOp::verify() {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult checkEntry(EntryOp entry) {
-  for (Operation &op : entry.getBody().front()) // nothing makes a tensor
-    if (!isa<GetOp, AllocOp, ValueOp, CallOp>(op))
+  Block &body = entry.getBody().front();
+  for (Operation &op : body) // nothing makes a tensor
+    if (!isa<GetOp, AllocOp, ValueOp, CallOp, RepeatOp>(op))
       return op.emitOpError() << "is not legal in aicf_rt.entry";
+  auto calls = body.getOps<CallOp>();
+  if (!calls.empty() && !body.getOps<RepeatOp>().empty())
+    return (*calls.begin()).emitOpError()
+           << "stands beside aicf_rt.repeat: all calls of an entry stand in "
+              "parts, or none";
+  return success();
+}
+
+LogicalResult RepeatOp::verify() {
+  Block &body = getBody().front();
+  for (Operation &op : body)
+    if (!isa<CallOp>(op))
+      return op.emitOpError() << "is not legal in aicf_rt.repeat";
+  if (body.empty())
+    return emitOpError() << "has no calls";
+  if (int64_t(getTimes()) < 1 || int64_t(getTimes()) > INT32_MAX)
+    return emitOpError() << "runs " << int64_t(getTimes())
+                         << " times, expected 1 to " << INT32_MAX;
   return success();
 }
 

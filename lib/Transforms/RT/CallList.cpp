@@ -21,10 +21,20 @@ static CallOrder orderOf(CallOp call) {
 
 CallList::CallList(Operation *entry) {
   std::vector<CallOrder> orders;
-  for (auto call : entry->getRegion(0).front().getOps<CallOp>()) {
-    indices[call] = calls.size();
-    calls.push_back(call);
-    orders.push_back(orderOf(call));
+  uint32_t part = 0;
+  auto add = [&](Block &block) {
+    for (auto call : block.getOps<CallOp>()) {
+      indices[call] = calls.size();
+      calls.push_back(call);
+      orders.push_back(orderOf(call));
+      orders.back().part = part;
+    }
+  };
+  Block &block = entry->getRegion(0).front();
+  add(block);
+  for (auto repeat : block.getOps<RepeatOp>()) {
+    add(repeat.getBody().front());
+    ++part;
   }
   auto made = HappensBefore::create(orders);
   isOrdered = made.ok();

@@ -81,9 +81,10 @@ static DumpedEntry readFunction(func::FuncOp func) {
 static DumpedEntry readPlanEntry(aicf::rt::EntryOp op) {
   DumpedEntry entry{
       op.getName().str(), int64_t(op.getValues()), int64_t(op.getNodes()), {}};
-  for (auto call : op.getBody().front().getOps<CallOp>())
+  op.walk([&](CallOp call) { // those of a part once
     if (!call.getProtective())
       entry.calls.push_back(readCall(call, call.getInVids()));
+  });
   return entry;
 }
 

@@ -251,6 +251,12 @@ namespace {
 struct SplitStep : aicf::impl::SplitStepBase<SplitStep> {
   void runOnOperation() override {
     SmallVector<func::FuncOp> entries = getEntries(getOperation());
+    for (func::FuncOp func : entries)
+      if (auto root = func->getAttrOfType<StringAttr>(kPartOfAttr)) {
+        func.emitError() << "is a part of @" << root.getValue()
+                         << ", which cannot be split further";
+        return signalPassFailure();
+      }
     const llvm::StringSet<> names = namesOfIO(entries);
     llvm::StringMap<Type> carriers;
     for (func::FuncOp func : entries)

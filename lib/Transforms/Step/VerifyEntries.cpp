@@ -11,6 +11,7 @@
 
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Step/EntryParts.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_VERIFYENTRIES
@@ -229,6 +230,8 @@ struct VerifyEntries : aicf::impl::VerifyEntriesBase<VerifyEntries> {
           failed(checkShared(func, signature, shared)))
         return signalPassFailure();
     }
+    if (failed(checkParts(entries)))
+      return signalPassFailure();
     for (func::FuncOp func : entries) {
       EntrySignature signature(func);
       for (auto [i, arg] : llvm::enumerate(signature.arguments))

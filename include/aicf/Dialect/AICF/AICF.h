@@ -114,6 +114,9 @@ inline constexpr llvm::StringLiteral kValuesAttr = "aicf.values";
 inline constexpr llvm::StringLiteral kNodesAttr = "aicf.nodes";
 /// How many batches make an update of an entry, 2 or more.
 inline constexpr llvm::StringLiteral kAccumulateAttr = "aicf.accumulate";
+/// On an entry: the entry of which it is a part, and how often the part runs.
+inline constexpr llvm::StringLiteral kPartOfAttr = "aicf.part_of";
+inline constexpr llvm::StringLiteral kRepeatAttr = "aicf.repeat";
 /// Further outputs of a step: "grad_norm", "grad:W".
 inline constexpr llvm::StringLiteral kOutputsAttr = "aicf.outputs";
 /// nameOf(OutputForm) of an entry's outputs.

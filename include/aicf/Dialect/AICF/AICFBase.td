@@ -45,13 +45,20 @@ def AICF_Dialect : Dialect {
       loss. `aicf.step_count = "count"` names the state that counts the steps of the optimizer.
     - On a parameter, `aicf.frozen` excludes it from training. `aicf.weight_decay = 0.0`
       replaces the weight decay of the optimizer, and `aicf.lr_scale = 0.5` multiplies the
-      learning rate. `aicf.group = "group1"` names the hyper with the numbers of the
+      learning rate. `aicf.step_lag = 3` says that the parameter has had 3 updates fewer than
+      the step counts. `aicf.group = "group1"` names the hyper with the numbers of the
       parameter's group (`#aicf.adam_groups`).
     - On an op, `aicf.recompute` lets the backward pass compute the results again, so that the
       step need not keep them. `aicf.recompute = "block3"` makes the op a member of a block:
       what the block computes for other ops is kept, and nothing else of it.
     - On a 16-bit `arith.constant` in a map, `aicf.exact = 1.0e-8 : f64` is the number before
       it was rounded. A field of an op keeps this number.
+
+    A step may be cut into **parts**, some of which run several times: the body of a loop is an
+    entry. `aicf.part_of = "step"` makes a function a part of the entry `@step`, which stands
+    behind all of its parts and is the last one itself. `aicf.repeat = 100` lets the part run
+    100 times in a row. The parts share the inputs of `@step`, and each output comes from one
+    of them. What one part gives to another, or a run to the next, is a state.
 
     A value that changes from step to step is a tensor and never an attribute, because a
     captured graph would freeze an attribute (`--aicf-check-capture-safety`).

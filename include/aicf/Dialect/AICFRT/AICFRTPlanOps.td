@@ -115,6 +115,27 @@ def AICFRT_EntryOp : AICFRT_Op<"entry", [NoTerminator, SingleBlock,
   }];
 }
 
+def AICFRT_RepeatOp : AICFRT_Op<"repeat", [NoTerminator, SingleBlock,
+    NoRegionArguments, HasParent<"EntryOp">]> {
+  let summary = "calls of an entry that run several times in a row";
+  let description = [{
+    The calls inside run `times` times before what follows. No call of a run starts before all
+    calls of the run before it have ended. Either all calls of an entry stand in such parts,
+    or none. A temp is used in one part; what lives on is a state, an input or an output.
+
+    ```mlir
+    aicf_rt.repeat 100 {
+      aicf_rt.call add(%h, %x) outs(%h) in_vids [1, 2] vids [3] launch<kernel = "add_f32_v0">
+          : (!aicf_rt.value<4xf32>, !aicf_rt.value<4xf32>) -> !aicf_rt.value<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins I64Prop:$times);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$times attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
 def AICFRT_GetOp : AICFRT_Op<"get", [HasParent<"EntryOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {

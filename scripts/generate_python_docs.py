@@ -189,9 +189,10 @@ JAX_TOP = """<!-- Generated from aicf.jax's table: `cmake --build build --target
 
 `aicf.jax.compile_step` imports a function whose primitives are in this table, under the names
 that a jaxpr shows. `jit`, `custom_jvp_call`, `custom_vjp_call`, `checkpoint` and a `cond` on a constant are
-inlined, and a `scan` of known length and a `while` that constants decide are unrolled. Of a
-`cond` on a value all branches are computed. `random_bits`, `random_split`, `random_fold_in`
-and `random_seed` of threefry become what JAX makes of them. `uint32` has the bits of an i32
+inlined. A short `scan`, or a `while` that constants decide, is unrolled, and a long one is a
+loop of the plan. Of a `cond` on a value all branches are computed. `random_bits`,
+`random_split`, `random_fold_in` and `random_seed` become what JAX makes of them, for the
+generators threefry, rbg and unsafe_rbg, and `rng_bit_generator` what XLA does (Philox). `uint32` has the bits of an i32
 inside of a step, and `uint8`, `int8`, `uint16` and `int16` the numbers. What is left is one
 error, which lists every primitive with the line in Python.
 

@@ -333,6 +333,32 @@ class EntryTrace:
         self.nodes.append(("aicf.map", slots, [number]))
         return result
 
+    def repeat(self, times: int, inits: Sequence[Tensor],
+               function: Callable[..., Sequence[Any]]) -> list[Tensor]:
+        """Returns what function(i, *values) gives in the last of `times` runs: `values` is
+        what it gave in the run before, and `inits` in the first one. `i` counts the runs
+        from 0 (i64, 0-d). The function is traced once; it gives as many tensors, of the
+        types of `inits`."""
+        def tensors(values: Sequence[tuple[int, tuple[int, ...], str]]) -> list[Tensor]:
+            made = [self._tensor_type(self, number, tuple(dims), dtype)
+                    for number, dims, dtype in values]
+            for tensor in made:
+                self._labels.setdefault(tensor._id, len(self._labels))
+            return made
+        slots = [self._own(init) for init in inits]
+        for slot in slots:
+            self._labels.setdefault(slot, len(self._labels))
+        arguments = self.module.begin_repeat(times, slots, *user_line(), self._layers[-1])
+        try:
+            made = function(*tensors(arguments))
+            results = self.module.end_repeat([self._own(as_tensor(value)) for value in made])
+        except BaseException:
+            self.module.abandon_repeat()
+            raise
+        after = tensors(results)
+        self.nodes.append(("aicf.repeat", slots, [tensor._id for tensor in after]))
+        return after
+
     @contextlib.contextmanager
     def layer(self, path: str) -> Iterator[None]:
         """Makes the ops that are emitted inside belong to the module of that path."""

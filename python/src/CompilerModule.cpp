@@ -94,6 +94,13 @@ nb::tuple toTuple(const TracedValue &value) {
   return nb::make_tuple(value.id, shape, value.dtype);
 }
 
+nb::list toList(const std::vector<TracedValue> &values) {
+  nb::list list;
+  for (const TracedValue &value : values)
+    list.append(toTuple(value));
+  return list;
+}
+
 Stage toStage(const std::string &name) {
   if (name == "traced")
     return Stage::Traced;
@@ -210,10 +217,7 @@ NB_MODULE(_compiler, m) {
                             {file, line, layer}, diagnostics);
             if (!results)
               raise(diagnostics);
-            nb::list list;
-            for (const TracedValue &value : *results)
-              list.append(toTuple(value));
-            return list;
+            return toList(*results);
           },
           nb::arg("op"), nb::arg("operands"), nb::arg("attributes"),
           nb::arg("file"), nb::arg("line"), nb::arg("layer") = "",
@@ -230,10 +234,7 @@ NB_MODULE(_compiler, m) {
                 module.beginMap(operands, {file, line, layer}, diagnostics);
             if (!elements)
               raise(diagnostics);
-            nb::list list;
-            for (const TracedValue &value : *elements)
-              list.append(toTuple(value));
-            return list;
+            return toList(*elements);
           },
           nb::arg("operands"), nb::arg("file"), nb::arg("line"),
           nb::arg("layer") = "",
@@ -253,6 +254,36 @@ NB_MODULE(_compiler, m) {
           nb::sig("def end_map(self, element: int) -> tuple[int, tuple[int, "
                   "...], str]"))
       .def("abandon_map", &TracedModule::abandonMap)
+      .def(
+          "begin_repeat",
+          [](TracedModule &module, int64_t times,
+             const std::vector<size_t> &inits, const std::string &file,
+             unsigned line, const std::string &layer) {
+            Diagnostics diagnostics;
+            auto values = module.beginRepeat(times, inits, {file, line, layer},
+                                             diagnostics);
+            if (!values)
+              raise(diagnostics);
+            return toList(*values);
+          },
+          nb::arg("times"), nb::arg("inits"), nb::arg("file"), nb::arg("line"),
+          nb::arg("layer") = "",
+          nb::sig("def begin_repeat(self, times: int, inits: "
+                  "typing.Sequence[int], file: str, line: int, layer: str = "
+                  "'') -> list[tuple[int, tuple[int, ...], str]]"))
+      .def(
+          "end_repeat",
+          [](TracedModule &module, const std::vector<size_t> &next) {
+            Diagnostics diagnostics;
+            auto values = module.endRepeat(next, diagnostics);
+            if (!values)
+              raise(diagnostics);
+            return toList(*values);
+          },
+          nb::arg("next"),
+          nb::sig("def end_repeat(self, next: typing.Sequence[int]) -> "
+                  "list[tuple[int, tuple[int, ...], str]]"))
+      .def("abandon_repeat", &TracedModule::abandonRepeat)
       .def("set_recomputed", &TracedModule::setRecomputed, nb::arg("block"))
       .def(
           "end_function",

@@ -146,8 +146,18 @@ struct TracedModule::Impl {
     return bool(function);
   }
 
-  /// Where ops are added: the function, or the map.
-  Block &block() { return map.body ? *map.body : function->front(); }
+  /// Where ops are added: the function, the repeat, or the map.
+  Block &block() {
+    return map.body ? *map.body
+           : repeat ? repeat.getBody().front()
+                    : function->front();
+  }
+  /// The body of a repeat reads what is made in front of it.
+  bool isKnown(Value value) {
+    Block *of = value.getParentBlock();
+    return of == &block() ||
+           (!map.body && repeat && of == &function->front());
+  }
 
   /// Shared with copies that were lowered.
   std::shared_ptr<SharedContext> shared;
@@ -163,6 +173,7 @@ struct TracedModule::Impl {
     std::optional<Location> location;
   } map;
   std::vector<std::unique_ptr<Block>> finishedMaps; ///< of the function
+  step::RepeatOp repeat; ///< whose body is made now; null outside
 
   /// Says that an op of the function belongs to `recomputed`.
   void mark(Operation *op) {
@@ -267,12 +278,16 @@ bool TracedModule::Impl::addOperands(const std::vector<OperandSlot> &slots,
       emitError(location) << "there is no value " << id;
       return false;
     }
-    if (values[id].getParentBlock() != &block()) {
+    if (!isKnown(values[id])) {
       emitError(location) << (map.body
                                   ? "a map computes from elements of its "
                                     "operands: pass it this tensor, too"
-                                  : "an element of a map is known in the map's "
-                                    "function only");
+                          : isa_and_present<step::RepeatOp>(
+                                values[id].getParentBlock()->getParentOp())
+                              ? "a value from inside of a loop is known there "
+                                "only"
+                              : "an element of a map is known in the map's "
+                                "function only");
       return false;
     }
     operands.push_back(values[id]);
@@ -431,7 +446,7 @@ std::optional<TracedValue> TracedModule::endMap(size_t element,
   if (!impl->addOperands({element}, *impl->map.location, values, sizes))
     return std::nullopt;
   std::unique_ptr<Block> body = std::move(impl->map.body);
-  OpBuilder builder = OpBuilder::atBlockEnd(&impl->function->front());
+  OpBuilder builder = OpBuilder::atBlockEnd(&impl->block());
   FailureOr<Value> result = step::buildMap(builder, *impl->map.location,
                                            impl->map.operands, *body, values[0]);
   impl->finishedMaps.push_back(std::move(body));
@@ -439,6 +454,67 @@ std::optional<TracedValue> TracedModule::endMap(size_t element,
     return std::nullopt;
   impl->mark(result->getDefiningOp());
   return impl->record(*result);
+}
+
+std::optional<std::vector<TracedValue>>
+TracedModule::beginRepeat(int64_t times, const std::vector<size_t> &inits,
+                          const SourceLine &where, Diagnostics &diagnostics) {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  Collector collector(impl->context, diagnostics);
+  Location location = impl->locationOf(where);
+  SmallVector<Value> values;
+  SmallVector<int32_t> sizes;
+  if (!impl->checkOpen(location))
+    return std::nullopt;
+  if (impl->map.body || impl->repeat) {
+    emitError(location) << "a loop inside of a map or of another loop is not "
+                           "possible";
+    return std::nullopt;
+  }
+  std::vector<OperandSlot> slots(inits.begin(), inits.end());
+  if (!impl->addOperands(slots, location, values, sizes))
+    return std::nullopt;
+  OpBuilder builder = OpBuilder::atBlockEnd(&impl->block());
+  impl->repeat = step::RepeatOp::create(
+      builder, location, ValueRange(values).getTypes(), times, values);
+  SmallVector<Type> types{RankedTensorType::get({}, builder.getI64Type())};
+  llvm::append_range(types, ValueRange(values).getTypes());
+  Block *body = builder.createBlock(&impl->repeat.getBody());
+  std::vector<TracedValue> arguments;
+  for (Type type : types)
+    arguments.push_back(impl->record(body->addArgument(type, location)));
+  return arguments;
+}
+
+std::optional<std::vector<TracedValue>>
+TracedModule::endRepeat(const std::vector<size_t> &next,
+                        Diagnostics &diagnostics) {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  Collector collector(impl->context, diagnostics);
+  SmallVector<Value> values;
+  SmallVector<int32_t> sizes;
+  step::RepeatOp repeat = impl->repeat;
+  if (!repeat) {
+    emitError(UnknownLoc::get(impl->context)) << "no loop is open";
+    return std::nullopt;
+  }
+  std::vector<OperandSlot> slots(next.begin(), next.end());
+  if (!impl->addOperands(slots, repeat.getLoc(), values, sizes))
+    return std::nullopt;
+  OpBuilder builder = OpBuilder::atBlockEnd(&impl->block());
+  step::NextOp::create(builder, repeat.getLoc(), values);
+  impl->repeat = {};
+  if (failed(verify(repeat)))
+    return std::nullopt;
+  std::vector<TracedValue> results;
+  for (Value result : repeat.getResults())
+    results.push_back(impl->record(result));
+  return results;
+}
+
+void TracedModule::abandonRepeat() {
+  std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
+  impl->repeat = {}; // the whole function will go
 }
 
 void TracedModule::setRecomputed(const std::string &block) {
@@ -498,6 +574,7 @@ void TracedModule::abandonFunction() {
   impl->values.clear();
   impl->argumentAttributes.clear();
   impl->map.body = {};
+  impl->repeat = {};
   impl->finishedMaps.clear();
 }
 

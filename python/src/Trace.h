@@ -114,6 +114,16 @@ public:
   /// The map whose elements are `element`.
   std::optional<TracedValue> endMap(size_t element, Diagnostics &diagnostics);
   void abandonMap();
+  /// What is emitted up to endRepeat() runs `times` times. The values are the
+  /// number of the run (i64, 0-d), and what the run before gave for each of the
+  /// inits. Null inside of a map or of another repeat.
+  std::optional<std::vector<TracedValue>>
+  beginRepeat(int64_t times, const std::vector<size_t> &inits,
+              const SourceLine &where, Diagnostics &diagnostics);
+  /// What the last run has given; `next` is what each run gives.
+  std::optional<std::vector<TracedValue>>
+  endRepeat(const std::vector<size_t> &next, Diagnostics &diagnostics);
+  void abandonRepeat();
   bool endFunction(const std::vector<TracedResult> &results,
                    const Attributes &attributes, Diagnostics &diagnostics);
   /// Forgets the function that was begun.

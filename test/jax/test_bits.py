@@ -78,6 +78,24 @@ def test_draws_that_are_rounded(name):
     compare(ROUNDED[name], KEY, rtol=1e-2 if "f16" in name else 2e-6)
 
 
+@pytest.mark.parametrize("impl", ["rbg", "unsafe_rbg"])
+@pytest.mark.parametrize("name", sorted(DRAWS))
+def test_other_generators(impl, name):
+    compare(DRAWS[name], random.key(5, impl=impl))
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "uint16", "uint8"])
+def test_bits_of_xla(dtype):
+    """Also where the count of 64 bits ends, and what is drawn goes on behind it."""
+    def function(key):
+        return jax.lax.rng_bit_generator(key, (3, 7), np.dtype(dtype))
+    step = aicf.jax.compile_step(function, (np.zeros(4, "u4"),))
+    for key in ([1, 2, 3, 4], [1, 2, -1, -1], [7, -1, -2, -1]):
+        key = np.array(key).astype("u4")
+        for ours, theirs in zip(step(key), function(key), strict=True):
+            assert ours.dtype == theirs.dtype and np.array_equal(ours, theirs)
+
+
 def test_keys_of_both_kinds():
     compare(lambda k: random.uniform(k, (3,)), random.PRNGKey(1))
     compare(lambda k, n: random.uniform(random.fold_in(k, n), (3,)), KEY, jnp.int32(4))

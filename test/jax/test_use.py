@@ -257,3 +257,32 @@ def test_a_checkpointed_block_is_computed_again():
     assert temps[1] < 0.7 * temps[0], temps
     x = build(jax.checkpoint)[1][2]
     assert [float(plain(x)) for _ in range(5)] == [float(again(x)) for _ in range(5)]
+
+
+def test_verification_on_special_values(monkeypatch):
+    """A row that is wrong for equal elements alone; and one that makes NaN of zeros in a
+    donated tree."""
+    from aicf.errors import VerificationError
+    from aicf.jax import _table
+
+    def wrong(name, replacement):
+        row = _table.TABLE[name]
+        monkeypatch.setitem(_table.TABLE, name, _table.Row(
+            lambda call, *operands: replacement(row.function(call, *operands)), ""))
+    x = np.random.default_rng(0).normal(size=(8, 4)).astype("f4")
+
+    def loss(x):
+        return jnp.abs(x).sum()
+    aicf.jax.compile_step(loss, (x,))
+    wrong("abs", lambda made: made + (made == 0.0).astype("f32"))
+    with pytest.raises(VerificationError, match="on special values: zeros, equal elements"):
+        aicf.jax.compile_step(loss, (x,))
+    assert np.allclose(aicf.jax.compile_step(loss, (x,), verify="example")(x), loss(x))
+
+    def step(w, x):
+        return w - 0.1 * jnp.tanh(x).sum(0), (w * x).sum()
+    wrong("tanh", lambda made: made + 0.0 * made.abs().log())
+    with pytest.raises(VerificationError, match="result.0 is finite in JAX, or not"):
+        aicf.jax.compile_step(step, (np.ones(4, "f4"), x), 0, new_state=lambda made: made[:1])
+    with pytest.raises(ValueError, match='or "example"'):
+        aicf.jax.compile_step(loss, (x,), verify="examples")

@@ -27,7 +27,7 @@ __all__ = ["Step", "compile_step"]
 
 #: Releases of JAX whose primitives are known; another one is tried.
 TESTED = ("0.10", "0.11")
-#: The longest scan that is unrolled, unless the caller says another one.
+#: The longest scan or loop that is unrolled, unless the caller says another one.
 MAX_UNROLL = 64
 
 
@@ -43,7 +43,7 @@ def _require_jax() -> Any:
 
 def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
                  donate_argnums: int | Sequence[int] = (), *, device: str = "cpu",
-                 precision: str = "f32", verify: bool | None = None,
+                 precision: str = "f32", verify: bool | str | None = None,
                  new_state: Callable[[Any], Sequence[Any]] | None = None,
                  max_unroll: int = MAX_UNROLL, max_while: int = 0, name: str = "train_step",
                  shapes: str = "batch", threads: int = 0, tune: str = "off",
@@ -60,11 +60,15 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
             structure are matched in order.
         device: "cpu", "cuda" or "cuda:N".
         precision: "f32" or "tf32".
-        verify: whether one step is compared with JAX's. None compares on the CPU.
+        verify: whether one step is compared with JAX's, and one on special values: zeros,
+            equal elements, ends of the example's range. "example" leaves the second one
+            out. None compares on the CPU.
         new_state: where the donated trees are in the result, if its structure does not
             say it: lambda result: (result[0], result[1]), in the order of
             donate_argnums.
-        max_unroll: the longest scan; its steps are unrolled.
+        max_unroll: the longest scan, fori_loop or while_loop that is unrolled, so that its
+            steps are fused with each other. A longer one is a loop of the plan: its body
+            is compiled once, and memory and compile time do not grow with its length.
         max_while: the most runs of a while_loop whose end depends on values. So many are
             computed, and those behind the end are not taken. If the loop would go on, its
             floats are NaN. 0 refuses such a loop.
@@ -94,6 +98,8 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
     if precision not in ("f32", "tf32"):
         raise ValueError("precision is %r, expected \"f32\" or \"tf32\": the function says "
                          "what it computes in 16 bits" % (precision,))
+    if isinstance(verify, str) and verify != "example":
+        raise ValueError("verify is %r, expected True, False, None or \"example\"" % verify)
     imported = Imported(fn, arguments, numbers, new_state, max_unroll, max_while,
                         device == "cpu")
     traced = compiled.Traced()
@@ -107,7 +113,7 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
     step._attach(imported)
     if verify if verify is not None else device == "cpu":
         from ._verify import verify as compare
-        compare(step, arguments)
+        compare(step, arguments, verify != "example")
     return step
 
 

@@ -4,8 +4,8 @@
 
 The equations are run once on traced tensors: the row of the table says what each is made
 of. What follows from constants alone, JAX computes. A jaxpr inside of an equation is
-inlined; a scan of known length is unrolled. Shapes and element types are compared with
-JAX's after every equation.
+inlined; a short scan is unrolled, and a long one becomes a loop of the plan. Shapes and
+element types are compared with JAX's after every equation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .._dtypes import NUMPY_TYPES
 from .._pointwise import FLOATS, broadcast, where
 from .._tracing import TraceAgain, current_trace, trace_error
 from ..errors import CompileError, ModuleImportError, TraceError
-from . import _narrow
+from . import _loops, _narrow
 from ._clipping import ClippingRaiser
 from ._gelu import GeluRaiser
 from ._optimizers import OptimizerRaiser
@@ -78,7 +78,7 @@ class Importer:
     Args:
         becomes: by the place of an input that is a state, the result that is its new value.
         refused: places of states that no op of an optimizer updates. run() adds to them.
-        max_unroll: the longest scan.
+        max_unroll: the longest scan that is unrolled; others are loops of the plan.
         max_while: the most runs of a loop whose end depends on values; 0 refuses it.
         place: file and line of the function, for equations of which JAX says none.
     """
@@ -88,6 +88,7 @@ class Importer:
         self._becomes, self._refused = becomes, refused
         self.max_unroll, self.max_while = max_unroll, max_while
         self.places = [place]
+        self._is_in_loop = False
         self.refused: dict[str, list[Any]] = {}  # text: how often, the first line
         self.notes, self.found = Notes(), Found(self.places)
         self.optimizers = OptimizerRaiser(
@@ -228,14 +229,17 @@ class Importer:
         first, second = int(params["cond_nconsts"]), int(params["body_nconsts"])
         of_cond, of_body = operands[:first], operands[first:first + second]
         carry = operands[first + second:]
-        for _ in range(self.max_unroll + 1):
-            goes_on = self._closed(params["cond_jaxpr"], [*of_cond, *carry])[0]
-            if not is_constant(goes_on):
-                return self._bounded_while(params, of_cond, of_body, carry)
-            if not goes_on:
-                return carry
-            carry = self._closed(params["body_jaxpr"], [*of_body, *carry])
-        raise Unsupported("runs more often than max_unroll, which is %d" % self.max_unroll)
+        times = _loops.runs_of(params, of_cond, of_body, carry)
+        if times is None:
+            return self._bounded_while(params, of_cond, of_body, carry)
+
+        def run(_: Any, *old: Any) -> list[Any]:
+            return self._closed(params["body_jaxpr"], [*of_body, *old])
+        if times > self.max_unroll:
+            return self._repeat(times, carry, run)
+        for i in range(times):
+            carry = run(i, *carry)
+        return carry
 
     def _bounded_while(self, params: Any, of_cond: list[Any], of_body: list[Any],
                        carry: list[Any]) -> list[Any]:
@@ -244,14 +248,18 @@ class Importer:
         if self.max_while < 1:
             raise Unsupported("how often it runs depends on values: max_while is the most "
                               "that it may")
-        going: Any = None
-        for _ in range(self.max_while):
-            now = self._closed(params["cond_jaxpr"], [*of_cond, *carry])[0]
-            now = constant(now) if is_constant(now) else now
-            going = now if going is None else ops.logical_and(going, now)
-            made = self._closed(params["body_jaxpr"], [*of_body, *carry])
+        def run(_: Any, going: Any, *old: Any) -> list[Any]:
+            now = tensor_of(self._closed(params["cond_jaxpr"], [*of_cond, *old])[0])
+            going = now if is_constant(going) else ops.logical_and(going, now)
+            made = self._closed(params["body_jaxpr"], [*of_body, *old])
             which = going.astype("i32")
-            carry = [_chosen(which, [old, new]) for old, new in zip(carry, made)]
+            return [going, *(_chosen(which, [o, n]) for o, n in zip(old, made))]
+        going: Any = np.asarray(True)
+        if self.max_while > self.max_unroll:
+            going, *carry = self._repeat(self.max_while, [tensor_of(going), *carry], run)
+        else:
+            for i in range(self.max_while):
+                going, *carry = run(i, going, *carry)
         if not any(getattr(v, "dtype", "") in FLOATS for v in carry):
             raise Unsupported("its end depends on values, and it has no float that could say "
                               "that it would go on")
@@ -260,11 +268,31 @@ class Importer:
         return [v.masked_fill(broadcast(goes_on, v.shape), math.nan)
                 if getattr(v, "dtype", "") in FLOATS else v for v in carry]
 
+    def _repeat(self, times: int, inits: Sequence[Any],
+                run: Callable[..., list[Any]]) -> list[Any]:
+        """What run(i, *values) gives in the last of `times` runs: a loop of the plan, of
+        which the body is imported once."""
+        if self._is_in_loop:
+            raise Unsupported("a loop of %d runs inside of another loop: both can only be "
+                              "unrolled, and max_unroll is %d" % (times, self.max_unroll))
+
+        def once(i: Any, *values: Any) -> list[Any]:
+            made = run(i, *values)
+            if any(value is _NOTHING for value in made):
+                raise _Refused
+            return [tensor_of(value) for value in made]
+        if any(value is _NOTHING for value in inits):
+            return [_NOTHING] * len(inits)
+        self._is_in_loop = True
+        try:
+            return list(current_trace("a loop").repeat(times, list(map(tensor_of, inits)), once))
+        except _Refused:  # it is in self.refused
+            return [_NOTHING] * len(inits)
+        finally:
+            self._is_in_loop = False
+
     def _scan(self, params: Any, operands: list[Any]) -> list[Any]:
-        length = int(params["length"])
-        if length > self.max_unroll:
-            raise Unsupported("a scan of %d steps would be unrolled, and max_unroll is %d"
-                              % (length, self.max_unroll))
+        length, is_reversed = int(params["length"]), bool(params["reverse"])
         if not length:
             raise Unsupported("a scan of no steps")
         body = params["jaxpr"]
@@ -275,16 +303,64 @@ class Importer:
             end = first + int(params["num_carry"])
             constants, carry = operands[:first], operands[first:end]
             columns = operands[end:]
+        if length > self.max_unroll:
+            return self._long_scan(body, constants, carry, columns, length, is_reversed)
         made: list[list[Any]] = []
-        order = range(length - 1, -1, -1) if params["reverse"] else range(length)
-        for i in order:
+        for i in range(length - 1, -1, -1) if is_reversed else range(length):
             rows = [_row_of(column, i) for column in columns]
             results = self._closed(body, [*constants, *carry, *rows])
             carry = results[:len(carry)]
             made.append(results[len(carry):])
-        if params["reverse"]:
+        if is_reversed:
             made.reverse()
         return [*carry, *(_stacked(list(values)) for values in zip(*made))]
+
+    def _long_scan(self, body: Any, constants: list[Any], carry: list[Any],
+                   columns: list[Any], length: int, is_reversed: bool) -> list[Any]:
+        """Each run reads a row of the columns, and writes one of what is stacked; once,
+        where JAX stacks a value twice."""
+        count = len(carry)
+        stacked = body.jaxpr.outvars[count:]
+        first = [next(j for j, other in enumerate(stacked) if other is var)
+                 for var in stacked]
+        own = sorted(set(first))
+        inputs = [var for var in body.jaxpr.invars if any(var is other for other in stacked)]
+        avals = [stacked[i].aval for i in own]
+        stacks = [np.broadcast_to(
+            np.zeros((), NUMPY_TYPES[dtype]),
+            (length, *_narrow.stored_shape(aval.shape, aval.dtype)))
+            for aval in avals if (dtype := dtype_of(aval.dtype))]
+        if len(stacks) < len(avals) or any(value is _NOTHING for value in columns):
+            return [_stand_in(var.aval) for var in body.jaxpr.outvars]
+        columns = list(map(tensor_of, columns))
+        places: list[Any] = [np.asarray(length - 1, "i8")] if is_reversed else []
+
+        def run(i: Any, *values: Any) -> list[Any]:
+            at = i
+            if is_reversed:
+                *values, at = values
+            rows = [_loops.row_at(column, at) for column in columns]
+            own_stacks, given = values[count:], [*constants, *values[:count], *rows]
+            # What the run was given is stacked first: then it need not outlive the run.
+            early = {n: ops.record(own_stacks[n], tensor_of(given[body.jaxpr.invars.index(
+                stacked[i])]), at) for n, i in enumerate(own) if stacked[i] in inputs}
+            made = self._closed(body, given)
+            return [*made[:count],
+                    *(early[n] if n in early else made[count + i] if made[count + i] is _NOTHING
+                      else ops.record(own_stacks[n], tensor_of(made[count + i]), at)
+                      for n, i in enumerate(own)), *([at - 1] if is_reversed else [])]
+        after = self._repeat(length, [*carry, *stacks, *places], run)
+        return [*after[:count], *(after[count + own.index(i)] for i in first)]
+
+
+class _Refused(Exception):
+    """The body of a loop has what cannot be said."""
+
+
+def tensor_of(value: Any) -> Any:
+    """A constant as a tensor, too."""
+    value = _narrow.stored(_value_of(value))
+    return constant(np.asarray(value, order="C")) if is_constant(value) else value
 
 
 def _chosen(which: Any, values: list[Any]) -> Any:
@@ -293,8 +369,7 @@ def _chosen(which: Any, values: list[Any]) -> Any:
         return _NOTHING
     if all(value is values[0] for value in values):
         return values[0]
-    tensors = [constant(np.asarray(own, order="C")) if is_constant(own) else own
-               for own in map(_narrow.stored, map(_value_of, values))]
+    tensors = list(map(tensor_of, values))
     made = tensors[-1]
     for number in range(len(tensors) - 2, -1, -1):
         is_it = which <= number if number == 0 else which == number
@@ -321,8 +396,7 @@ def _stacked(values: list[Any]) -> Any:
         return _NOTHING
     if all(map(is_constant, values)):
         return np.stack(values)
-    stored = [_narrow.stored(_value_of(v)) for v in values]
-    return _views.stack([constant(v) if is_constant(v) else v for v in stored])
+    return _views.stack(list(map(tensor_of, values)))
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,10 @@ import numpy as np
 
 from .. import _views, ops
 from .._exact import flat_index
-from .._pointwise import FLOATS, broadcast
+from .._pointwise import FLOATS, broadcast, where
 from .._tensor import Tensor
-from ._shapes import part, put
+from ._boxes import box_at, put, starts_inside
+from ._shapes import part
 from ._table import Call, Unsupported, is_constant, primitive, uniform
 
 #: Modes in which a gather moves an index inside: XLA does it without a promise, too.
@@ -353,14 +354,42 @@ def _unpicked(call: Call, x: Any, index: Any, updates: Tensor, form: Form) -> Te
     return _back(total, [sorted(kept).index(d) for d in kept]).reshape(call.shape)
 
 
-@primitive("scatter", limits="one box at constant indices")
+@primitive("scatter", limits="up to 64 boxes")
 def _scatter(call: Call, x: Any, indices: Any, updates: Any) -> Tensor:
-    tensor = call.tensor(x)
-    form = _scatter_form(call, tensor)
-    if not is_constant(indices) or indices.size != len(form.indexed) or form.batch:
-        raise Unsupported("writes where values say")
-    box, starts = _box_of(call, indices, call.tensor(updates), form)
-    return put(tensor, box, starts)
+    """One box after the other, so that the last one stays."""
+    made = call.tensor(x)
+    form = _scatter_form(call, made)
+    if form.batch:
+        raise Unsupported("writes one box for each of a batch")
+    columns = [c.reshape(-1) for c in _columns(call, indices, len(form.indexed))]
+    count = columns[0].size if columns else 1
+    if count > _MOST_PICKS:
+        raise Unsupported("writes %d boxes" % count)
+    given = call.tensor(updates)
+    front = [d for d in range(len(given.shape)) if d not in form.window]
+    sizes = [1] * len(call.shape)
+    for at, dim in zip(form.window, form.of_window):
+        sizes[dim] = given.shape[at]
+    boxes = given.permute(front + form.window).reshape([count, *sizes])
+    for i in range(count):
+        starts: list[Any] = [np.zeros((), "i4")] * len(sizes)
+        for dim, column in zip(form.indexed, columns):
+            starts[dim] = column[i]
+        made = _with_box(call, made, boxes[i], starts)
+    return made
+
+
+def _with_box(call: Call, x: Tensor, box: Tensor, starts: list[Any]) -> Tensor:
+    inside = starts_inside(call, starts, x.shape, box.shape)
+    if _mode(call) != "CLIP":  # nothing is written outside
+        for at, whole, size in zip(starts, x.shape, box.shape):
+            if is_constant(at) and not 0 <= int(at) <= whole - size:
+                return x
+            if not is_constant(at):
+                start = call.tensor(at)
+                is_out = (start < 0) | (start > whole - size)
+                box = where(broadcast(is_out, box.shape), box_at(x, inside, box.shape), box)
+    return put(x, box, inside)
 
 
 @primitive("iota")

@@ -15,7 +15,7 @@ from .._constants import constant
 from .._signature import Spec
 from .._tracing import location_of, user_line
 from ..errors import Diagnostic, InvalidArgumentError
-from ._import import Importer, Opaque, dtype_of
+from ._import import Importer, dtype_of, tensor_of
 from ._narrow import stored, stored_shape, stored_type
 from ._table import is_constant
 from ._trees import Tree, argument_names, check_types, distances, find_donated, tree_of
@@ -193,7 +193,7 @@ class Imported:
         self.raised = importer.found.lines
         for name, number in places:
             if made[number] is not self.owners[name]._tensor():
-                self.owners[name].update(_tensor(made[number]))
+                self.owners[name].update(tensor_of(made[number]))
         taken = {number for _, number in places}
         given = {id(t) for t in tensors}
         self.results = result.structure
@@ -201,7 +201,7 @@ class Imported:
         text = str(closed.jaxpr)
         self.computes_in_16_bits = "bf16[" in text or "f16[" in text
         is_returned = [i not in taken for i in range(len(made))]
-        outputs = {name: ops.copy(_tensor(value)) if id(value) in given else _tensor(value)
+        outputs = {name: ops.copy(tensor_of(value)) if id(value) in given else tensor_of(value)
                    for i, (name, value) in enumerate(zip(result.names, made))
                    if i not in taken}
         self.outputs = list(outputs)
@@ -260,11 +260,6 @@ def _pruned(tree: Any, structure: Any, is_returned: Sequence[bool], empty: list[
 
 def _again(tree: Any, kept: Sequence[tuple[Any, Any]]) -> Any:
     return dict(kept) if isinstance(tree, dict) else type(tree)(v for _, v in kept)
-
-
-def _tensor(value: Any) -> Any:
-    value = stored(value.value if isinstance(value, Opaque) else value)
-    return constant(np.asarray(value, order="C")) if is_constant(value) else value
 
 
 def _without_dead(closed: Any) -> Any:

@@ -5,7 +5,7 @@
     uint32, uint64          the same bits in i32, i64
     int8, int16, uint8,
     uint16                  the same number in i32, which wraps behind each sum
-    a key                   its two words, as a last dimension
+    a key                   its words, two or four, as a last dimension
 
 A row that reads bits alone takes the words as they are. For another one uint32 becomes i64.
 What draws, JAX takes apart: the same bits come out.
@@ -23,6 +23,7 @@ from .. import ops
 from .._constants import constant
 from .._exact import low_bits
 from .._views import stack
+from . import _philox
 from ._table import TABLE, Unsupported, is_constant
 
 #: By JAX's type, ours and the bits of it.
@@ -35,6 +36,8 @@ _NUMPY = {"i32": np.int32, "i64": np.int64}
 _OF_KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "random_bits": ("random_bits", ("bit_width", "shape")), "random_split": ("split", ("shape",)),
     "random_fold_in": ("fold_in", ()), "random_seed": ("seed", ())}
+#: Of keys: of what they are made, u32, JAX's own functions make all but the bits.
+_IMPLEMENTATIONS = ("threefry2x32", "rbg", "unsafe_rbg")
 _SAME_KEY = ("random_wrap", "random_unwrap", "random_clone")
 
 
@@ -46,7 +49,7 @@ def is_key(dtype: Any) -> bool:
 def stored_type(dtype: Any) -> str | None:
     """Our type of a type of JAX's that no tensor has, or None."""
     if is_key(dtype):
-        return "i32" if dtype._impl.name == "threefry2x32" else None
+        return "i32" if dtype._impl.name in _IMPLEMENTATIONS else None
     if jax.dtypes.issubdtype(dtype, jax.dtypes.extended):
         return None
     return _STORED.get(np.dtype(dtype).name, (None, 0))[0]
@@ -109,6 +112,8 @@ def run(equation: Any, operands: list[Any], run_row: RunRow, run_jaxpr: Callable
         return [stored(operands[0])]
     if name in _OF_KEYS:
         return _of_keys(equation, operands, run_jaxpr)
+    if name == "rng_bit_generator":
+        return _generated(equation, operands, run_jaxpr)
     if any(is_key(getattr(v.aval, "dtype", None)) for v in equation.outvars):
         return [_of_words(equation, operands, run_row)]
     row = TABLE.get(name)
@@ -175,9 +180,9 @@ def _of_keys(equation: Any, operands: list[Any], run_jaxpr: Callable[..., Any]) 
     function, names = _OF_KEYS[equation.primitive.name]
     keyed = (equation.outvars if function == "seed" else equation.invars)[0].aval
     impl = keyed.dtype._impl
-    if impl.name != "threefry2x32":
-        raise Unsupported("draws with another generator than threefry: make what is drawn an "
-                          "argument")
+    if impl.name not in _IMPLEMENTATIONS:
+        raise Unsupported("draws with the generator %s: make what is drawn an argument"
+                          % impl.name)
     given = {n: equation.params[n] for n in names}
 
     def once(*words: Any) -> Any:
@@ -189,6 +194,18 @@ def _of_keys(equation: Any, operands: list[Any], run_jaxpr: Callable[..., Any]) 
               for v in equation.invars]
     made: list[Any] = run_jaxpr(jax.make_jaxpr(once)(*shapes),
                                 [_words(value) for value in operands])
+    return made
+
+
+def _generated(equation: Any, operands: list[Any], run_jaxpr: Callable[..., Any]
+               ) -> list[Any]:
+    """Bits of Philox, which is what XLA takes where nobody says."""
+    if "DEFAULT" not in str(equation.params["algorithm"]) \
+            and "PHILOX" not in str(equation.params["algorithm"]):
+        raise Unsupported("of the algorithm %s" % equation.params["algorithm"])
+    if _name(equation.invars[0].aval) != "uint32":
+        raise Unsupported("with a key of %s" % equation.invars[0].aval)
+    made: list[Any] = run_jaxpr(_philox.as_jaxpr(equation.params), operands)
     return made
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One step of JAX beside ours: all that it returns, and the donated trees.
 
-Both start from the example arguments. A leaf may differ by 8 times what JAX's own f32
+Both start from the example arguments, and once more from special values. A leaf may differ by 8 times what JAX's own f32
 differs from its f64. Afterwards the step is where it was.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._differences import difference, largest_of
+from .._differences import difference, largest_of, special_values
 from ..errors import VerificationError
 from ._import import DTYPES
 from ._narrow import stored, stored_type
@@ -75,13 +75,9 @@ def _in_f64(function: Any, arguments: Sequence[Any]) -> list[Any] | None:
         return None
 
 
-def verify(step: Step, arguments: Sequence[Any]) -> None:
-    """Raises VerificationError, with the leaf that differs most."""
+def _step_of(step: Step, arguments: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """What a step from the example's donated trees makes of each leaf of the result."""
     imported = step.imported
-    function = imported.function
-    made = jax.jit(function)(*arguments)
-    single = tree_of("result", made)
-    double = _in_f64(function, arguments)
     donated = [arguments[i] for i in imported.donated]
     try:
         # What a call returns keeps the result's order, and so do the states.
@@ -89,22 +85,82 @@ def verify(step: Step, arguments: Sequence[Any]) -> None:
         own = dict(zip(imported.outputs, map(stored, jax.tree_util.tree_leaves(step(*given)))))
         states = step.program.executor.read
         mine = [own[name] if name in own else states(imported.state_of[i])
-                for i, name in enumerate(single.names)]
-        values = [np.asarray(jax.dlpack.from_dlpack(m) if not isinstance(m, jax.Array) else m)
-                  for m in mine]
+                for i, name in enumerate(names)]
+        return [np.asarray(jax.dlpack.from_dlpack(m) if not isinstance(m, jax.Array) else m)
+                for m in mine]
     finally:
         if donated:
             step.set_state(*donated)
+
+
+def verify(step: Step, arguments: Sequence[Any], special: bool = True) -> None:
+    """Compares a step on the example arguments, and one on special values.
+
+    Args:
+        special: whether there is the second one. It compares what the step returns, and of
+            the donated trees what is infinite or NaN: an optimizer makes a whole step of
+            what is rounding in a gradient of zeros.
+    Raises: VerificationError, with the leaf that differs most.
+    """
+    imported = step.imported
+    function = imported.function
+    single = tree_of("result", jax.jit(function)(*arguments))
+    double = _in_f64(function, arguments)
+    values = _step_of(step, arguments, single.names)
+    floor = FLOORS[imported.computes_in_16_bits]
     found = []
     for i, name in enumerate(single.names):
         wrong = _difference(name, values[i], np.asarray(stored(single.leaves[i])),
-                            None if double is None else double[i],
-                            FLOORS[imported.computes_in_16_bits])
+                            None if double is None else double[i], floor)
         found += [wrong] if wrong else []
+    batch = _special(imported, arguments) if special and not found else None
+    if batch is not None:
+        found += _special_differences(step, batch, floor)
     if found:
         raise VerificationError(
-            "the compiled step differs from one step of JAX (verify=False leaves this check "
-            "out): %s" % "; ".join(text for _, text in sorted(found, reverse=True)[:4]))
+            "the compiled step differs from one step of JAX%s (verify=False leaves this check "
+            "out): %s" % (
+                " on special values: zeros, equal elements, the least and the largest of the "
+                "example (verify=\"example\" leaves them out)" if batch is not None else "",
+                "; ".join(text for _, text in sorted(found, reverse=True)[:4])))
+
+
+def _special(imported: Any, arguments: Sequence[Any]) -> list[Any] | None:
+    """The arguments with special values in all but the donated trees; None: no floats."""
+    made, is_other = [], False
+    for i, argument in enumerate(arguments):
+        leaves, structure = jax.tree_util.tree_flatten(argument)
+        if i not in imported.donated:
+            own = [special_values(np.asarray(leaf)) if jax.dtypes.issubdtype(
+                getattr(leaf, "dtype", np.dtype(int)), np.floating) else None
+                for leaf in leaves]
+            is_other |= any(value is not None for value in own)
+            leaves = [leaf if value is None else value for leaf, value in zip(leaves, own)]
+        made.append(jax.tree_util.tree_unflatten(structure, leaves))
+    return made if is_other else None
+
+
+def _special_differences(step: Step, arguments: Sequence[Any], floor: float
+                         ) -> list[tuple[float, str]]:
+    imported = step.imported
+    single = tree_of("result", jax.jit(imported.function)(*arguments))
+    double = _in_f64(imported.function, arguments)
+    values = _step_of(step, arguments, single.names)
+    found = []
+    for i, name in enumerate(single.names):
+        theirs = np.asarray(stored(single.leaves[i]))
+        if i not in imported.state_of:
+            wrong = _difference(name, values[i], theirs,
+                                None if double is None else double[i], floor)
+            found += [wrong] if wrong else []
+        elif theirs.dtype.kind == "f" and double is not None:
+            # Where JAX's f32 and f64 agree about what is finite.
+            finite = np.isfinite(theirs)
+            known = finite == np.isfinite(double[i])
+            count = int((known & (finite != np.isfinite(values[i]))).sum())
+            found += [(math.inf, "%s is finite in JAX, or not, and otherwise here, in %d "
+                       "elements" % (name, count))] if count else []
+    return found
 
 
 def _difference(name: str, mine: Any, single: Any, double: Any, floor: float

@@ -21,7 +21,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .. import compiled
-from .._differences import difference, largest_of
+from .._differences import difference, largest_of, special_values
 from .._signature import Spec
 from ..errors import ModuleImportError, VerificationError
 from ._export import is_random
@@ -291,24 +291,13 @@ def _noisy(values: Sequence[Any]) -> list[Any]:
 
 
 def _special_batch(values: Sequence[Any]) -> list[Any] | None:
-    """The batch with other floats within its range: zeros, equal neighbours, whole numbers,
-    the least and the largest; None: there are none."""
+    """The batch with special values in place of floats; None: there are none."""
     made, has_floats = [], False
     for value in values:
-        own = value.detach().clone()
-        if own.is_floating_point() and own.numel() > 1 and bool(own.isfinite().all()):
-            has_floats = True
-            flat = own.reshape(-1)
-            low, high = flat.min().item(), flat.max().item()
-            flat[0::7] = min(max(0.0, low), high)
-            flat[1::7] = -flat[0::7][:len(flat[1::7])] if low < 0 < high else low
-            flat[3::7] = flat[2::7][:len(flat[3::7])]
-            flat[4::7] = flat[4::7].round().clamp(low, high)
-            flat[5::7], flat[6::7] = low, high
-            if own.dim() > 1:  # rows of one number
-                own[0] = min(max(0.0, low), high)
-                own[-1] = high
-        made.append(own)
+        own = value.detach()
+        special = special_values(own.cpu().double().numpy()) if own.is_floating_point() else None
+        has_floats |= special is not None
+        made.append(own.clone() if special is None else torch.from_numpy(special).to(own))
     return made if has_floats else None
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from ._hints import in_python_words
 
 __all__ = [
-    "AICFError", "BadAttrSizeError", "BadSchemaError", "CompileError",
+    "AICFError", "BadAttrSizeError", "BadSchemaError", "BranchError", "CompileError",
     "DTypeMismatchError", "DeviceError", "Diagnostic", "FailedStateError",
     "FileError", "FileNotFoundError_",
     "InvalidArgumentError", "InvalidFileError", "InvalidPlanError",
@@ -137,6 +137,11 @@ class TraceError(AICFError, TypeError):
 
 class ModuleImportError(TraceError):
     """A torch module cannot be imported. The message has all reasons."""
+
+
+class BranchError(InvalidArgumentError):
+    """The values of a batch decide a branch of a torch module otherwise than the example
+    did, with which the step was compiled. Nothing was changed."""
 
 
 class VerificationError(AICFError):

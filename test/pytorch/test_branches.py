@@ -12,6 +12,7 @@ from cases import Of
 from torch import nn
 
 import aicf.torch
+from aicf.errors import BranchError, InvalidArgumentError
 
 
 def pair(module, loss_fn, inputs, targets=(), calls=3, **options):
@@ -104,6 +105,87 @@ def test_other_values_are_refused(forward, match):
         pair(Of(forward, a=nn.Linear(4, 2)), F.mse_loss, [torch.randn(6, 4)],
              [torch.randn(6, 2)])
     assert error.value.filename == __file__
+
+
+def guarded(forward, **options):
+    module = Of(forward, a=nn.Linear(4, 2))
+    x, y = torch.rand(6, 4), torch.randn(6, 2)
+    return x, y, pair(module, F.mse_loss, [x], [y], branches="check", **options)
+
+
+def state_of(step):
+    return {name: value.copy() for name, value in step.state_dict().items()}
+
+
+def unchanged(step, before):
+    after = state_of(step)
+    return all((before[name] == after[name]).all() for name in before)
+
+
+def test_branches_are_checked_at_each_call():
+    def forward(s, x):
+        if x.mean() > 0:
+            return s.a(x)
+        return -s.a(x)
+    x, y, step = guarded(forward)
+    before = state_of(step)
+    line = forward.__code__.co_firstlineno + 1
+    with pytest.raises(BranchError, match=r"test_branches\.py:%d: __bool__ gave True" % line):
+        step(-x, y)
+    assert unchanged(step, before)
+    assert float(step(x, y)) > 0 and not unchanged(step, before)
+    with pytest.raises(BranchError):
+        step(-x[:2], y[:2])  # another size has its own entry
+    step(x[:2], y[:2])
+    for call in (step, lambda: step.run(2)):
+        with pytest.raises(InvalidArgumentError, match="takes its inputs with each call"):
+            call()
+
+
+def test_each_decision_is_named():
+    """Of activations and of numbers, too; what constants decide is none."""
+    def forward(s, x):
+        y = s.a(x)
+        scale = x.abs().max().item()
+        if torch.arange(3).sum() == 3 and (y.abs() < 100).all():
+            y = y * scale
+        return y
+    x, y, step = guarded(forward)
+    with pytest.raises(BranchError) as error:
+        step(x * 1000, y)
+    text = str(error.value)
+    assert "item gave 0." in text and "__bool__ gave True" in text and text.count(";") == 1
+    assert "train_step.branches" in step.program.entries
+
+
+def test_branches_that_change_with_the_parameters():
+    """The step moves a weight until the branch turns: with the values of now."""
+    def forward(s, x):
+        return s.a(x).mean() * (1.0 if s.a.bias.sum() > 0 else -1.0)
+    module = Of(forward, a=nn.Linear(4, 2))
+    with torch.no_grad():
+        module.a.bias.fill_(0.25)
+    step = aicf.torch.compile_step(module, lambda v: v, torch.optim.SGD(
+        module.parameters(), lr=0.1), [torch.rand(6, 4)], branches="check")
+    for call in range(9):
+        if float(module.a.bias.sum()) <= 0:
+            break
+        step(torch.rand(6, 4))
+    assert 3 < call < 8
+    with pytest.raises(BranchError):
+        step(torch.rand(6, 4))
+
+
+def test_draws_decide_nothing():
+    with pytest.raises(aicf.TraceError, match="__bool__ gave"):
+        guarded(lambda s, x: s.a(x) if torch.rand_like(x).mean() > 0 else -s.a(x))
+
+
+def test_branches_that_are_no_word():
+    with pytest.raises(ValueError, match='expected "refuse" or "check"'):
+        aicf.torch.compile_step(
+            nn.Linear(4, 2), F.mse_loss, torch.optim.SGD([torch.zeros(1)], 0.1),
+            [torch.rand(6, 4)], [torch.rand(6, 2)], branches="guess")
 
 
 def test_pytorch_is_left_as_it_was():

@@ -81,7 +81,7 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
                  seed: int | None = None,
                  shapes: str = "batch", outputs: Sequence[str] = (), threads: int = 0,
                  tune: str = "off", tuning_file: str = "", check_indices: bool = False,
-                 **options: Any) -> Step:
+                 branches: str = "refuse", **options: Any) -> Step:
     """Compiles a training step of a torch module: loss_fn(module(*inputs), *targets),
     the backward pass, and the optimizer's update become one plan.
 
@@ -108,6 +108,11 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
             parameters.
         seed: the seed of dropout and of random tensors. None takes the one that you gave
             to torch.manual_seed.
+        branches: what becomes of branches and Python numbers that the values of a batch
+            decide. "refuse" makes them an error. "check" compiles what the example
+            decides, and an entry `<name>.branches` that computes in front of each call
+            whether the batch decides the same: if not, the call raises
+            BranchError, and nothing is changed. Each call waits for that.
         name, shapes, outputs, threads, tune, tuning_file, check_indices, options: as in
             aicf.compile_step.
     Returns: a Step, which you call: `loss = step(*inputs, *targets)`.
@@ -118,6 +123,8 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
     torch = _require_torch()
     if isinstance(verify, str) and verify != "example":
         raise ValueError("verify is %r, expected True, False, None or \"example\"" % verify)
+    if branches not in ("refuse", "check"):
+        raise ValueError("branches is %r, expected \"refuse\" or \"check\"" % (branches,))
     if seed is None:
         seed = int(torch.initial_seed()) % 2 ** 63
     from ._capture import check_loss, check_module
@@ -133,7 +140,7 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
     names = input_names(module, loss_fn, len(given), len(wanted))
     imported = Imported(module, loss_fn, names, len(given), owner.ids, owner.group_of,
                         device, owner.lag_of)
-    imported.examples = (*given, *wanted)
+    imported.examples, imported.may_guard = (*given, *wanted), branches == "check"
     specs = {n: compiled.Spec(tuple(v.shape), dtype_of(v.dtype))
              for n, v in zip(names, (*given, *wanted))}
     with _progress("importing %s: torch.export" % type(module).__name__):
@@ -149,13 +156,17 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
         with _progress("comparing a step of %s with PyTorch's: verify=False leaves it out"
                        % type(module).__name__):
             compare(imported, device, [n for n, p in module.named_parameters()
-                                       if id(p) in owner.ids], verify != "example")
+                                       if id(p) in owner.ids],
+                    verify != "example" and not captured.guards)
     with _progress("compiling the step of %s" % type(module).__name__):
         traced = compiled.Traced()
         signature = traced.add_step(imported.model, imported.loss,
                                     owner.description(clip_norm, accumulate), specs,
                                     name=name, seed=seed, shapes=shapes, outputs=outputs)
         signature.entry_type = Step
+        if captured.guards:
+            traced.add(imported.guards(), specs, model=imported.model, training=True,
+                       name=name + ".branches", shapes=shapes)
         lowered = traced.lower(device, precision, **options)
         shared = imported.shareable(device, lowered.plan)
         step = lowered.compile(seed=seed, threads=threads, tune=tune,

@@ -23,7 +23,7 @@ import torch
 
 from ..errors import ModuleImportError
 from ._custom_gradients import check_linear
-from ._decisions import MARK
+from ._decisions import MARK, Decision
 from ._export import (export, functional, is_random, is_users, line_of, mark_no_grad,
                       module_path_of, overload_of)
 from ._state import Kept, State, is_check, kept_state
@@ -70,6 +70,8 @@ class Captured:
         unflatten: puts values together as the function returned them.
         kept: what the module keeps from call to call in its attributes.
         checks: places of the user's checks of values, which are left out.
+        guards: decisions that may be other ones in the next call.
+        guarded: the graph of whether they are the same, in their order.
         trained: placeholders of parameters that have a gradient.
         active: nodes that a gradient goes through.
     """
@@ -82,6 +84,8 @@ class Captured:
     unflatten: Callable[[list[Any]], Any]
     kept: Kept = field(default_factory=Kept)
     checks: list[str] = field(default_factory=list)
+    guards: list[Decision] = field(default_factory=list)
+    guarded: Captured | None = None
     trained: set[Any] = field(default_factory=set)
     active: set[Any] = field(default_factory=set)
 
@@ -175,7 +179,8 @@ def _wrapper(module: Any) -> str:
 def capture(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[Any],
             frozen: Callable[[Any], bool],
             changes: Callable[[Any], bool] = lambda buffer: False,
-            known: Sequence[State] = (), are_real: bool = False) -> Captured:
+            known: Sequence[State] = (), are_real: bool = False,
+            may_guard: bool = False) -> Captured:
     """The graph of loss_fn(module(*inputs), *targets), in the module's own mode.
 
     Args:
@@ -185,6 +190,7 @@ def capture(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[
         changes: whether a buffer that this graph only reads is changed by another one.
         known: states that other graphs of the module have.
         are_real: whether the user gave the examples, and not their shapes alone.
+        may_guard: whether decisions may be guards instead of errors.
     Raises: ModuleImportError with all that cannot be said.
     """
     check_module(module, loss_fn)
@@ -195,11 +201,12 @@ def capture(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[
             program = export(whole, examples)
         mark_no_grad(program.graph_module)
         return _read(functional(program), whole, frozen, changes, lambda n: is_check(
-            whole, examples, kept.decisions, n))
+            whole, examples, kept.decisions, n), may_guard)
 
 
 def _read(program: Any, whole: Any, frozen: Callable[[Any], bool],
-          changes: Callable[[Any], bool], is_a_check: Callable[[int], bool]) -> Captured:
+          changes: Callable[[Any], bool], is_a_check: Callable[[int], bool],
+          may_guard: bool) -> Captured:
     from torch.export.graph_signature import InputKind, OutputKind
     signature, graph = program.graph_signature, program.graph_module.graph
     owned = {**dict(whole.named_parameters(remove_duplicate=False)),
@@ -233,7 +240,7 @@ def _read(program: Any, whole: Any, frozen: Callable[[Any], bool],
                      whole.kept)
     _take_whole_rows(graph)
     _fold(found)
-    _check_decisions(found, is_a_check)
+    _check_decisions(found, is_a_check, may_guard)
     for node in [n for n in graph.nodes if overload_of(n) in _NOTHING]:
         graph.erase_node(node)
     graph.eliminate_dead_code()
@@ -274,8 +281,10 @@ def _take_whole_rows(graph: Any) -> None:
         node.kwargs = {}
 
 
-def _check_decisions(found: Captured, is_check: Callable[[int], bool]) -> None:
+def _check_decisions(found: Captured, is_check: Callable[[int], bool], may_guard: bool
+                     ) -> None:
     """Raises ModuleImportError: a decision that may be another one in the next call."""
+    guarded = []
     for node in found.graph.nodes:
         if overload_of(node) != "_assert_async.msg" or not node.args[1].startswith(MARK):
             continue
@@ -284,6 +293,9 @@ def _check_decisions(found: Captured, is_check: Callable[[int], bool]) -> None:
         value = found.constants.get(node.args[0])
         if value is None and is_check(number):
             found.checks.append(decision.place)
+        elif value is None and may_guard and not _is_drawn(node.args[0]):
+            found.guards.append(decision)
+            guarded.append(node.args[0])
         elif value is None or not bool(value):
             file, line = (decision.filename, decision.line) \
                 if is_users(decision.filename) else line_of(node.args[0])[:2]
@@ -292,6 +304,39 @@ def _check_decisions(found: Captured, is_check: Callable[[int], bool]) -> None:
                 "gave %r), and the next call may have others" % (
                     decision.kind, decision.value),
                 file, line)
+    if guarded:
+        found.guarded = _graph_of(found, guarded)
+
+
+def _is_drawn(node: Any) -> bool:
+    """Whether a value depends on random numbers, which nobody knows before the step."""
+    seen, open_ = set(), [node]
+    while open_:
+        node = open_.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if is_random(node):
+            return True
+        open_ += node.all_input_nodes
+    return False
+
+
+def _graph_of(found: Captured, results: Sequence[Any]) -> Captured:
+    """What computes these nodes alone, and changes nothing."""
+    graph = torch.fx.Graph()
+    copies: dict[Any, Any] = {}
+    for node in found.graph.nodes:
+        if node.op != "output" and overload_of(node) not in _NOTHING:
+            copies[node] = graph.node_copy(node, copies.__getitem__)
+    own = [copies[node] for node in results]
+    graph.output(own)
+    graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
+    alive = set(graph.nodes)
+    return Captured(
+        graph, {copies[node]: argument for node, argument in found.arguments.items()},
+        {copy: found.constants[node] for node, copy in copies.items()
+         if node in found.constants and copy in alive}, {}, own, list, found.kept)
 
 
 def _check_starts(found: Captured) -> None:

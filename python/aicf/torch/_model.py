@@ -13,13 +13,16 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from .. import nn
+from .._constants import constant
 from .._dtypes import dtype_name
 from .._tracing import trace_error
 from ..errors import ModuleImportError
 from ._capture import Captured, capture
+from ._decisions import Decision
 from ._import import _DTYPES, ImportedModel, Importer, dtype_of
 from ._state import State
 
@@ -74,6 +77,7 @@ class Imported:
         self.group_of, self.lag_of = group_of or {}, lag_of or {}
         self.on_host = device == "cpu"
         self.keeps_all = False
+        self.may_guard = False  # decisions of a step may be guards
         #: What a step is exported in, for another batch size, too.
         self._modes = [(part, part.training) for part in module.modules()]
         self._frozen = [p for p in module.parameters() if not p.requires_grad]
@@ -198,7 +202,8 @@ class Imported:
             self._captured[key] = capture(
                 self.module, self.loss_fn if is_step else None, examples[:count],
                 examples[count:], lambda p: id(p) not in self.trained,
-                lambda b: id(b) in self._changing, list(self.states.values()), are_real)
+                lambda b: id(b) in self._changing, list(self.states.values()), are_real,
+                self.may_guard and is_step)
             self._add_states(self._captured[key])
             self._changing.update(id(a.value) for a in self._captured[key].arguments.values()
                                   if a.kind == "buffer")
@@ -228,11 +233,14 @@ class Imported:
             return tensor.device
         return torch.device("cpu")
 
+    def _of_step(self, inputs: Sequence[Any]) -> Captured:
+        with in_modes(self._modes), frozen_alone(self.module, self._frozen):
+            return self.captured([(x.shape, x.dtype) for x in inputs], True)
+
     def _run(self, inputs: Sequence[Any], is_step: bool) -> Any:
         specs = [(x.shape, x.dtype) for x in inputs]
         if is_step:
-            with in_modes(self._modes), frozen_alone(self.module, self._frozen):
-                captured = self.captured(specs, True)
+            captured = self._of_step(inputs)
             trained = {id(captured.arguments[n].value) for n in captured.trained}
             for key, owner in self.owners.items():
                 if isinstance(owner, nn.Parameter):
@@ -254,6 +262,22 @@ class Imported:
         """What aicf.compile_step traces."""
         return self._run([inputs[name] for name in self.names], True)
 
+    def guards_of(self, shapes: Sequence[tuple[int, ...]]) -> list[Decision]:
+        """Those of the step for inputs of these shapes."""
+        return next(captured.guards for key, captured in self._captured.items()
+                    if key[1] and [shape for shape, _ in key[0]] == list(shapes))
+
+    def guards(self) -> Callable[..., Any]:
+        """A function of the inputs: whether each guard of the step holds."""
+        def holds(**inputs: Any) -> Any:
+            own = [inputs[name] for name in self.names]
+            captured = self._of_step(own)
+            if captured.guarded is None:  # a batch of another size asks nothing
+                return (constant(np.ones((), bool)),)
+            return tuple(Importer(self.owners).run(captured.guarded, own))
+        holds.__signature__ = _signature_of(self.names)  # type: ignore[attr-defined]
+        return holds
+
     def _forward_of(self, model: Any) -> Callable[..., Any]:
         names = self.names[:self.num_inputs]
 
@@ -261,10 +285,13 @@ class Imported:
             with self._in_eval():
                 value = self._run([inputs[name] for name in names], False)
             return _outputs(value)
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        forward.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [inspect.Parameter(name, kind) for name in names])
+        forward.__signature__ = _signature_of(names)  # type: ignore[attr-defined]
         return forward
+
+
+def _signature_of(names: Sequence[str]) -> inspect.Signature:
+    return inspect.Signature([inspect.Parameter(
+        name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
 
 
 def _outputs(value: Any) -> Any:

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidArgumentError
+from ..errors import BranchError, InvalidArgumentError
 from ..program import Entry
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class Step(Entry):
     shared: frozenset[str] = frozenset()
 
     _refresh: Callable[[], None] | None = None
+    _guards: Entry | None = None
     _current_stream: Callable[[], int] | None = None
 
     def _attach(self, imported: Imported, optimizer: TorchOptimizer,
@@ -92,6 +93,7 @@ class Step(Entry):
             device = next(t.device for n, t, _ in imported.named_tensors() if n in shared)
             self._current_stream = _current_stream_of(device)
         self._predictors: dict[Any, Entry] = {}
+        self._guards = self.program.entries.get(self.name + ".branches")
         params = {n for n, role in self._roles.items() if role == "param"}
         self._memory = Memory(
             imported, params | shared,
@@ -134,10 +136,29 @@ class Step(Entry):
             from ._import import held
             args = tuple(map(held, args))
             kwargs = {name: held(value) for name, value in kwargs.items()}
+        if self._guards is not None and self is self.family.root:
+            self._check_branches(self._guards, args, kwargs)
         return super().__call__(*args, **kwargs)
+
+    def _check_branches(self, guards: Entry, args: Sequence[Any], kwargs: Mapping[str, Any]
+                        ) -> None:
+        if not args and not kwargs:
+            raise InvalidArgumentError("a step that checks its branches takes its inputs with "
+                                       "each call")
+        holds = [bool(value.numpy()) for value in guards(*args, **kwargs)]
+        if all(holds):
+            return
+        given = [*args, *(kwargs[name] for name in self.imported.names[len(args):])]
+        decisions = self.imported.guards_of([tuple(value.shape) for value in given])
+        raise BranchError("the batch takes another branch than the example: %s" % "; ".join(
+            "%s: %s gave %r" % (d.place, d.kind, d.value)
+            for d, is_same in zip(decisions, holds) if not is_same))
 
     def run(self, n: int = 1, *, steps_per_launch: int = 1) -> Any:
         """As Entry.run; the groups' numbers are read once, before the first step."""
+        if self._guards is not None:
+            raise InvalidArgumentError("a step that checks its branches takes its inputs with "
+                                       "each call: run() would not check them")
         self._before_run()
         return super().run(n, steps_per_launch=steps_per_launch)
 

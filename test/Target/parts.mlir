@@ -11,7 +11,7 @@
 // CHECK: aicf_rt.repeat 1 {
 // CHECK: copy(%x)
 // CHECK: aicf_rt.repeat 9 {
-// CHECK-NOT: aicf_rt.value
+// CHECK-NOT: aicf_rt.alloc
 // CHECK: pointwise
 // CHECK: aicf_rt.repeat 1 {
 

@@ -32,11 +32,12 @@
 // PLAN-COUNT-1: alloc input "x"
 // PLAN: aicf_rt.repeat 1 {
 // PLAN: aicf_rt.repeat 9 {
-// PLAN-NOT: aicf_rt.value
+// PLAN-NOT: aicf_rt.alloc
 // PLAN: record(
 // PLAN: step_inc(
 // PLAN: aicf_rt.repeat 1 {
-// PLAN-NOT: aicf_rt.entry
+// PLAN-NOT: aicf_rt.repeat
+// PLAN: aicf_rt.entry @two io
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
              %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w", aicf.init = 0.5})
     -> (tensor<4xf32> {aicf.name = "y"}, tensor<9x4xf32> {aicf.name = "all"},

@@ -191,8 +191,42 @@ def test_every_op_goes_over():
     ops = set(re.findall(r"^### `aicf\.(\w+)`", page, re.MULTILINE))
     judged = {o.kind for s in range(300) for o in generate(s).entries[0].ops}
     # history is expanded to record, calls of lr curves to learning_rate.
-    # maps are expanded into the others.
-    assert ops - judged == {"shuffle", "map", "yield"}
+    # maps are expanded into the others, and a loop has a test of its own.
+    assert ops - judged == {"shuffle", "map", "yield", "repeat", "next"}
+
+
+def test_a_loop(bench):
+    """The runs of a loop: what goes from one to the next, the count, and rows."""
+    model = """
+    func.func @loop(%x: tensor<3x4xf32> {aicf.role = "input", aicf.name = "x"},
+                    %w: tensor<4x4xf32> {aicf.role = "param", aicf.name = "w",
+                                         aicf.init = 0.25})
+        -> (tensor<3x4xf32> {aicf.name = "y"}, tensor<5x3x4xf32> {aicf.name = "all"}) {
+      %none = aicf.constant dense<7.0> : tensor<5x3x4xf32>
+      %y, %all = aicf.repeat 5 %x, %none : tensor<3x4xf32>, tensor<5x3x4xf32>
+          -> tensor<3x4xf32>, tensor<5x3x4xf32> {
+      ^bb0(%i: tensor<i64>, %h: tensor<3x4xf32>, %rows: tensor<5x3x4xf32>):
+        %p = aicf.matmul %h, %w : tensor<3x4xf32>, tensor<4x4xf32>
+        %n = aicf.cast %i to f32 : tensor<i64>
+        %m = aicf.broadcast %n to [3, 4] : tensor<f32>
+        %s = aicf.add %p, %m : tensor<3x4xf32>, tensor<3x4xf32>
+        %t = aicf.tanh %s : tensor<3x4xf32>
+        %with = aicf.record %rows, %t, %i : tensor<5x3x4xf32>, tensor<3x4xf32>, tensor<i64>
+        aicf.next %t, %with : tensor<3x4xf32>, tensor<5x3x4xf32>
+      }
+      return %y, %all : tensor<3x4xf32>, tensor<5x3x4xf32>
+    }"""
+    (bench.folder / "l.mlir").write_text(model)
+    x = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+    np.save(bench.folder / "x.npy", x)
+    out = bench.run(bench.compile("l"), "--input", "x=@%s" % (bench.folder / "x.npy"),
+                    outputs=["y", "all"])
+    step = jit.step_of(BIN, model)
+    known = jit.signatures(step)["loop"]
+    (run,) = jit.execute(BIN, bench.folder, [step], lambda memory: [
+        jit.Run(memory, "loop", known, {"x": x, "w": np.full((4, 4), 0.25, "f4")}, 1)])
+    for name in ("y", "all"):
+        np.testing.assert_allclose(run.found()[name], out[name], rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 64, 1000])

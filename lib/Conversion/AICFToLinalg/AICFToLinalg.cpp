@@ -60,6 +60,7 @@ struct ConvertAICFToLinalg
     addLosses(patterns);
     addCounters(patterns);
     addOptimizers(patterns);
+    addLoops(patterns);
     addRows(patterns);
     addViews(patterns);
     ConversionTarget target(getContext());

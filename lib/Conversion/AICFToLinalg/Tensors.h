@@ -117,6 +117,7 @@ void addSums(RewritePatternSet &patterns);
 void addLosses(RewritePatternSet &patterns);
 void addCounters(RewritePatternSet &patterns);
 void addOptimizers(RewritePatternSet &patterns);
+void addLoops(RewritePatternSet &patterns);
 void addRows(RewritePatternSet &patterns);
 void addLookups(RewritePatternSet &patterns);
 void addViews(RewritePatternSet &patterns);

@@ -336,9 +336,7 @@ class Importer:
         places: list[Any] = [np.asarray(length - 1, "i8")] if is_reversed else []
 
         def run(i: Any, *values: Any) -> list[Any]:
-            at = i
-            if is_reversed:
-                *values, at = values
+            at = values[-1] if is_reversed else i
             rows = [_loops.row_at(column, at) for column in columns]
             own_stacks, given = values[count:], [*constants, *values[:count], *rows]
             # What the run was given is stacked first: then it need not outlive the run.

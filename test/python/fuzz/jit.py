@@ -15,6 +15,7 @@ from .judge import Failure, Skip, compare, stored, tolerances
 # What makes a step of a forward function; no part of the plan.
 STEP_PASSES = ["--aicf-expand-history", "--aicf-autodiff", "--aicf-append-optimizer"]
 PIPELINE = """builtin.module(one-shot-bufferize{bufferize-function-boundaries=true
+    allow-return-allocs-from-loops=true
     function-boundary-type-conversion=identity-layout-map},
   buffer-results-to-out-params{modify-public-functions=true},
   canonicalize, convert-linalg-to-loops, buffer-deallocation-pipeline,

@@ -106,6 +106,9 @@ struct SlotInfo {
   const void *pointer = nullptr;
 };
 
+/// The most calls of a graph: more of them run eagerly, one after the other.
+inline constexpr uint64_t kMaxGraphCalls = uint64_t(1) << 16;
+
 struct ExecutorStatistics {
   uint64_t persistentBytes = 0, ioBytes = 0, tempBytes = 0;
   uint64_t runs = 0, captures = 0, launches = 0;
@@ -180,7 +183,8 @@ public:
   /// Launches the captured graph of an entry `n` times, 1 or more. Errors:
   /// FailedState (not captured), InvalidArgument (0 times).
   Status replay(std::string_view entry, uint64_t n = 1);
-  /// Captures if needed, then launches once: key.steps runs of the entry.
+  /// Captures if needed, then launches once: key.steps runs of the entry. Runs
+  /// eagerly where loops make more than kMaxGraphCalls calls of it.
   Status run(const GraphKey &key);
   /// Drops every graph.
   Status resetGraphs();

@@ -452,11 +452,13 @@ def OutlineRepeats : Pass<"aicf-outline-repeats", "ModuleOp"> {
     This pass cuts an entry at each `aicf.repeat`. What stands in front of it becomes a part of
     the entry, and its body one that runs `times` times (`aicf.part_of`, `aicf.repeat`). What
     stands behind the last one stays in the entry. A value that another part reads, and one
-    that a run gives to the next, becomes a state: `@step` has the states `step.cross0`,
-    `step.repeat0.1` and so on. Ops without operands are made again where they are read.
+    that a run gives to the next, becomes a state that no checkpoint has (`aicf.scratch`):
+    `@step` has the states `step.cross0`, `step.repeat0.1` and so on. Ops without operands are
+    made again where they are read.
 
     If a param or state is nothing but an init, and the entry updates it by the result, the
-    runs update it themselves. The pass refuses a repeat inside of a repeat.
+    runs update it themselves. The pass refuses a repeat inside of a repeat,
+    and a draw inside of one, which would be the same in each run.
 
     ```mlir
     func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
@@ -470,18 +472,20 @@ def OutlineRepeats : Pass<"aicf-outline-repeats", "ModuleOp"> {
     }
     // becomes
     func.func @f.part0(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input"},
-                       %s: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state"})
+                       %s: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state",
+                                          aicf.scratch})
         -> (tensor<4xf32> {aicf.updates = "f.repeat0.0"}) attributes {aicf.part_of = "f"} {
       return %x : tensor<4xf32>
     }
-    func.func @f.part1(%h: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state"})
+    func.func @f.part1(%h: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state",
+                                          aicf.scratch})
         -> (tensor<4xf32> {aicf.updates = "f.repeat0.0"})
         attributes {aicf.part_of = "f", aicf.repeat = 9 : i64} {
       %t = aicf.tanh %h : tensor<4xf32>
       return %t : tensor<4xf32>
     }
     func.func @f(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input"},
-                 %s: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state"})
+                 %s: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state", aicf.scratch})
         -> (tensor<4xf32> {aicf.name = "y"}) {
       return %s : tensor<4xf32>
     }

@@ -110,6 +110,9 @@ struct PlanBuffer {
   /// saved.
   int32_t derivedFrom = -1;
   PlanData data;
+  /// A state that each run of an entry writes before it reads it, such as what
+  /// one part of the entry gives to another: checkpoints leave it out.
+  bool isScratch = false;
 
   bool operator==(const PlanBuffer &o) const;
 };
@@ -132,9 +135,15 @@ struct TensorInfo {
   InitKind init = InitKind::None;
   double initValue = 0;
   std::string derivedFrom; ///< the name of what it is a cast of, or empty
+  bool isScratch = false;
   int32_t vid = -1;
 
   bool isDerived() const { return !derivedFrom.empty(); }
+  /// Whether checkpoints have it.
+  bool isSaved() const {
+    return (role == Role::Param || role == Role::State) && !isDerived() &&
+           !isScratch;
+  }
 };
 
 struct PlanCall {

@@ -192,6 +192,7 @@ EntrySignature::EntrySignature(Operation *op) : context(op->getContext()) {
     arg.initAttr = attrs.get(initKey);
     arg.data = attrs.getAs<DenseElementsAttr>(dataKey);
     arg.derivedFrom = textOf(attrs.getAs<StringAttr>(derivedFromKey));
+    arg.isScratch = attrs.contains(kScratchAttr);
     if (name)
       byName.try_emplace(name, i);
     arguments.push_back(arg);

@@ -59,6 +59,7 @@ struct EntrySignature {
     Attribute initAttr;      ///< as written, null if absent
     DenseElementsAttr data;  ///< of a constant, else null
     StringRef derivedFrom;   ///< the argument that a derived state is a cast of
+    bool isScratch = false;
 
     /// What is written, which the dialect's verifier has checked. A state
     /// starts with zeros, and a derived one as its source: it is cast from it.

@@ -400,15 +400,17 @@ Status Interpreter::run(std::string_view entry) {
                      entry, "\"");
   AICF_RETURN_IF_ERROR(checkInputs(index));
   const PlanEntry &e = plan->entries[index];
-  std::fill(entries[index].temp.begin(), entries[index].temp.end(), kNothing);
   std::vector<PlanPart> parts = e.parts;
   if (parts.empty())
     parts.push_back({uint32_t(e.calls.size()), 1});
   size_t first = 0;
   for (const PlanPart &part : parts) {
-    for (uint32_t time = 0; time < part.times; ++time)
+    for (uint32_t time = 0; time < part.times; ++time) {
+      std::fill(entries[index].temp.begin(), entries[index].temp.end(),
+                kNothing); // no temp lives on into another run
       for (size_t i : orderOf(e, first, first + part.numCalls))
         runCall(index, e.calls[i]);
+    }
     first += part.numCalls;
   }
   for (uint32_t buffer : entries[index].written)

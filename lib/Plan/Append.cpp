@@ -75,7 +75,8 @@ private:
   Status checkSame(uint32_t own, uint32_t other) const {
     const PlanBuffer &a = result.buffers[own], &b = more.buffers[other];
     if (a.role == b.role && a.init == b.init && a.initValue == b.initValue &&
-        a.data == b.data && (a.derivedFrom < 0) == (b.derivedFrom < 0) &&
+        a.data == b.data && a.isScratch == b.isScratch &&
+        (a.derivedFrom < 0) == (b.derivedFrom < 0) &&
         result.values[own].desc == more.values[other].desc)
       return {};
     return makeError(StatusCode::InvalidArgument, "\"", a.name,

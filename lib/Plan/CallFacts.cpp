@@ -244,10 +244,11 @@ std::vector<std::vector<uint32_t>> waitedFor(const PlanEntry &entry) {
 }
 
 std::vector<uint32_t> timesOf(const PlanEntry &entry) {
-  std::vector<uint32_t> times;
+  std::vector<uint32_t> times(entry.calls.size(), 1);
+  size_t at = 0;
   for (const PlanPart &part : entry.parts)
-    times.insert(times.end(), part.numCalls, part.times);
-  times.resize(entry.calls.size(), 1);
+    for (uint32_t i = 0; i < part.numCalls && at < times.size(); ++i)
+      times[at++] = part.times;
   return times;
 }
 

@@ -24,7 +24,8 @@ namespace aicf {
   X(init, init)                                                                \
   X(init_value, initValue)                                                     \
   X(derived_from, derivedFrom)                                                 \
-  X(data, data)
+  X(data, data)                                                                \
+  X(scratch, isScratch)
 
 #define AICF_VALUE_FIELDS(X)                                                   \
   X(buffer, buffer)                                                            \

@@ -16,8 +16,12 @@ StatusOr<HappensBefore> orderOf(const PlanEntry &entry) {
     orders.push_back({call.stream, call.waits, call.signals});
   size_t at = 0;
   for (uint32_t part = 0; part < entry.parts.size(); ++part)
-    for (uint32_t i = 0; i < entry.parts[part].numCalls; ++i)
+    for (uint32_t i = 0; i < entry.parts[part].numCalls; ++i) {
+      if (at == orders.size())
+        return makeError(StatusCode::InvalidArgument, "its parts have more "
+                         "calls than it has");
       orders[at++].part = part;
+    }
   return HappensBefore::create(orders);
 }
 

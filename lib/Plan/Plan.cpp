@@ -90,6 +90,7 @@ TensorInfo Plan::tensor(const PlanEntry &entry, uint32_t number) const {
   info.desc = value(entry, number).desc.dense();
   info.init = b.init;
   info.initValue = b.initValue;
+  info.isScratch = b.isScratch;
   if (b.derivedFrom >= 0)
     info.derivedFrom = buffers[size_t(b.derivedFrom)].name;
   info.vid = value(entry, number).vid;

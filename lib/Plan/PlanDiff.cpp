@@ -54,6 +54,8 @@ private:
 std::string startOf(const Plan &plan, const PlanBuffer &b) {
   if (b.derivedFrom >= 0)
     return "cast of " + plan.buffers[size_t(b.derivedFrom)].name;
+  if (b.isScratch)
+    return "scratch";
   bool hasNumber = b.init == InitKind::Constant || b.init == InitKind::Normal;
   return std::string(nameOf(b.init)) +
          (hasNumber ? " " + formatNumber(b.initValue) : "");

@@ -24,6 +24,8 @@ std::string initToString(const Plan &plan, const PlanBuffer &b) {
     return "cast of " + plan.buffers[size_t(b.derivedFrom)].name;
   if (b.role == Role::Constant)
     return "data";
+  if (b.isScratch)
+    return "scratch";
   if (b.init == InitKind::None)
     return "";
   if (b.init == InitKind::Constant || b.init == InitKind::Normal)

@@ -419,6 +419,11 @@ StatusOr<Plan> decodePlan(const fb::Plan &in, uint64_t fileBytes) {
   plan.major = in.major();
   plan.minor = in.minor();
   AICF_RETURN_IF_ERROR(Decoder(fileBytes, isOld).plan(in, plan));
+  for (const PlanEntry &entry : plan.entries)
+    if (!entry.parts.empty() && (isOld || plan.minor < 5))
+      return refuse(PlanError::EntryParts, "entry ", entry.name,
+                    ": has parts, which a plan of version ", plan.major, ".",
+                    plan.minor, " has not");
   return plan;
 }
 

@@ -297,6 +297,14 @@ private:
   Status checkBuffers();
   Status checkValues() const;
   Status checkParts() const;
+  /// The part of each call; they are checked.
+  std::vector<uint32_t> partsOfCalls() const {
+    std::vector<uint32_t> partOf;
+    for (uint32_t part = 0; part < entry.parts.size(); ++part)
+      partOf.insert(partOf.end(), entry.parts[part].numCalls, part);
+    partOf.resize(entry.calls.size());
+    return partOf;
+  }
   Status checkPartTemps(Span<const AccessSet> accesses) const;
   Status checkNumbers(const PlanCall &call, const DiagnosticPath &at) const;
   Status checkOneCall(const PlanCall &call, const DiagnosticPath &at) const;
@@ -452,9 +460,7 @@ Status EntryChecker::checkParts() const {
 Status EntryChecker::checkPartTemps(Span<const AccessSet> accesses) const {
   if (entry.parts.empty())
     return {};
-  std::vector<uint32_t> partOf;
-  for (uint32_t part = 0; part < entry.parts.size(); ++part)
-    partOf.insert(partOf.end(), entry.parts[part].numCalls, part);
+  const std::vector<uint32_t> partOf = partsOfCalls();
   for (size_t i = 0; i < entry.buffers.size(); ++i) {
     const AccessSet &own = accesses[i];
     if (segmentOf(entry.buffers[i].role) == Segment::Temp && !own.empty() &&
@@ -653,6 +659,12 @@ Status EntryChecker::checkAllWritten(const AccessTracker &tracker) const {
       return refuse(PlanError::ReadBeforeWrite, where, ": ", describe(v),
                     " of role ", nameOf(role), " is never written");
   }
+  std::vector<std::unordered_set<uint32_t>> writtenIn(
+      std::max<size_t>(entry.parts.size(), 1)); // values, by part
+  const std::vector<uint32_t> partOf = partsOfCalls();
+  for (size_t i = 0; i < entry.calls.size() && !derived.empty(); ++i)
+    writtenIn[partOf[i]].insert(entry.calls[i].outs.begin(),
+                                entry.calls[i].outs.end());
   for (size_t i = 0; i < entry.calls.size() && !derived.empty(); ++i)
     for (uint32_t out : entry.calls[i].outs) {
       auto of = derived.find(value(out).buffer);
@@ -660,7 +672,8 @@ Status EntryChecker::checkAllWritten(const AccessTracker &tracker) const {
         continue;
       for (uint32_t state : of->second)
         if (!regions.isUsed(state) ||
-            !tracker.isWritten(regions.ofValue(state)))
+            !tracker.isWritten(regions.ofValue(state)) ||
+            (entry.parts.size() > 1 && !writtenIn[partOf[i]].count(state)))
           return refuse(PlanError::BufferDerived, where, ": call ", i,
                         " writes ", describe(out), ", but no call writes ",
                         describe(state), ", which is derived from it");

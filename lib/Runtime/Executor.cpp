@@ -96,6 +96,7 @@ struct Executor::Impl {
   /// Instead of a graph of `steps` steps.
   Status runChecked(size_t index, uint32_t steps);
 
+  bool fitsGraph(size_t index, uint32_t steps) const;
   Status enqueueSteps(size_t index, uint32_t steps);
   StatusOr<std::unique_ptr<Graph>> captureSteps(size_t index, uint32_t steps);
   StatusOr<Graph *> capture(size_t index, uint32_t steps);
@@ -317,6 +318,14 @@ Status Executor::Impl::runChecked(size_t index, uint32_t steps) {
 // Graphs
 //===----------------------------------------------------------------------===//
 
+/// Entries without loops always do, however many calls they have.
+bool Executor::Impl::fitsGraph(size_t index, uint32_t steps) const {
+  uint64_t calls = 0;
+  for (const PlanPart &part : bound->plan().entries[index].parts)
+    calls += uint64_t(part.numCalls) * part.times;
+  return calls * steps <= kMaxGraphCalls;
+}
+
 Status Executor::Impl::enqueueSteps(size_t index, uint32_t steps) {
   const PreparedEntry &entry = bound->entry(index);
   for (uint32_t step = 0; step < steps; ++step)
@@ -342,6 +351,11 @@ StatusOr<Graph *> Executor::Impl::capture(size_t index, uint32_t steps) {
                      "cannot capture an entry with poison, canary or index "
                      "checks: they run eagerly only");
   AICF_RETURN_IF_ERROR(checkSteps(steps));
+  if (!fitsGraph(index, steps))
+    return makeError(StatusCode::FailedState, "entry ",
+                     bound->plan().entries[index].name, " makes more than ",
+                     kMaxGraphCalls,
+                     " calls in a graph: its loops run eagerly only");
   // Another thread can spoil a capture; a second one in a row is not an
   // accident.
   StatusOr<std::unique_ptr<Graph>> graph = captureSteps(index, steps);
@@ -457,7 +471,7 @@ Status Executor::replay(std::string_view entry, uint64_t n) {
 Status Executor::run(const GraphKey &key) {
   AICF_USE_PREPARED_EXECUTOR();
   AICF_ASSIGN_OR_RETURN(size_t index, impl->bound->findToRun(key.entry));
-  if (impl->options.checkIndices)
+  if (impl->options.checkIndices || !impl->fitsGraph(index, key.steps))
     return impl->runChecked(index, key.steps);
   AICF_ASSIGN_OR_RETURN(Graph * graph, impl->getGraph(index, key.steps));
   return impl->launch(index, *graph);

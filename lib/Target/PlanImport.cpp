@@ -72,6 +72,7 @@ void PlanImporter::importGlobal(const PlanBuffer &buffer,
                            ? DenseElementsAttr()
                            : elementsOf(toDenseType(context, whole.desc),
                                         buffer.data.bytes));
+  global.setScratch(buffer.isScratch);
   if (buffer.derivedFrom >= 0)
     global.setDerivedFrom(plan.buffers[size_t(buffer.derivedFrom)].name);
 }

@@ -102,6 +102,7 @@ LogicalResult PlanEncoder::encodeGlobal(GlobalOp op, Plan &plan) {
   buffer.bytes = value.desc.spanBytes();
   buffer.role = op.getRole().getValue();
   buffer.offset = op.getOffset();
+  buffer.isScratch = op.getScratch();
   if (op.getInitAttr())
     buffer.init = op.getInitAttr().getValue();
   buffer.initValue = op.getInitValue().convertToDouble();

@@ -47,9 +47,9 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
   // way, which would change what the user's remarks and labels speak of.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createExpandMaps());
-  pm.addPass(createOutlineRepeats());
   pm.addPass(createVerifyEntries());
   pm.addNestedPass<func::FuncOp>(createCheckCaptureSafety());
+  pm.addPass(createOutlineRepeats());
 }
 
 /// The whole step, still in `aicf`.

@@ -254,7 +254,7 @@ class Program:
 
     def _tensors(self, *roles: str) -> list[str]:
         return [t["name"] for t in self.plan.persistent()
-                if t["role"] in roles and not t["derived"]]
+                if t["role"] in roles and not t["derived"] and not t["scratch"]]
 
     def _model_names(self) -> list[str]:
         """Parameters and buffers; of a loaded plan parameters alone."""

@@ -142,6 +142,7 @@ nb::dict describeTensor(const TensorInfo &tensor) {
   info["shape"] = shapeTuple(tensor.desc);
   info["vid"] = tensor.vid;
   info["derived"] = tensor.isDerived();
+  info["scratch"] = tensor.isScratch;
   return info;
 }
 

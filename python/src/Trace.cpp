@@ -494,8 +494,9 @@ TracedModule::endRepeat(const std::vector<size_t> &next,
   SmallVector<Value> values;
   SmallVector<int32_t> sizes;
   step::RepeatOp repeat = impl->repeat;
-  if (!repeat) {
-    emitError(UnknownLoc::get(impl->context)) << "no loop is open";
+  if (!repeat || impl->map.body) {
+    emitError(UnknownLoc::get(impl->context))
+        << (repeat ? "a map is open" : "no loop is open");
     return std::nullopt;
   }
   std::vector<OperandSlot> slots(next.begin(), next.end());
@@ -548,6 +549,11 @@ bool TracedModule::endFunction(const std::vector<TracedResult> &results,
       return false;
     }
     returned.push_back(impl->values[result.value]);
+    if (!impl->isKnown(returned.back())) {
+      emitError(location) << "value " << result.value
+                          << " is known in a map or a loop only";
+      return false;
+    }
     resultAttributes.push_back(converted->getDictionary(impl->context));
   }
   auto converted = impl->convertAll(attributes, location);

@@ -18,18 +18,20 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 
 //--- after.mlir
 func.func @f.part0(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input"},
-                   %s: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state"})
+                   %s: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state",
+                                      aicf.scratch})
     -> (tensor<4xf32> {aicf.updates = "f.repeat0.0"}) attributes {aicf.part_of = "f"} {
   return %x : tensor<4xf32>
 }
-func.func @f.part1(%h: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state"})
+func.func @f.part1(%h: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state",
+                                      aicf.scratch})
     -> (tensor<4xf32> {aicf.updates = "f.repeat0.0"})
     attributes {aicf.part_of = "f", aicf.repeat = 9 : i64} {
   %t = aicf.tanh %h : tensor<4xf32>
   return %t : tensor<4xf32>
 }
 func.func @f(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input"},
-             %s: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state"})
+             %s: tensor<4xf32> {aicf.name = "f.repeat0.0", aicf.role = "state", aicf.scratch})
     -> (tensor<4xf32> {aicf.name = "y"}) {
   return %s : tensor<4xf32>
 }

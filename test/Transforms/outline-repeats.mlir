@@ -14,7 +14,7 @@
 // CHECK: return %[[T]], %[[X]], %[[NONE]], %[[ZERO]]
 
 // CHECK-LABEL: func.func @f.part1(
-// CHECK-SAME: %[[COUNT:.*]]: tensor<i64> {aicf.name = "f.repeat0.count", aicf.role = "state"}
+// CHECK-SAME: %[[COUNT:.*]]: tensor<i64> {aicf.name = "f.repeat0.count", aicf.role = "state", aicf.scratch}
 // CHECK-SAME: {aicf.updates = "w"}, tensor<i64> {aicf.updates = "f.repeat0.count"})
 // CHECK-SAME: attributes {aicf.part_of = "f", aicf.repeat = 9 : i64}
 // CHECK: %[[HALF:.*]] = aicf.constant dense<5.000000e-01>
@@ -68,7 +68,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
 // CHECK-LABEL: func.func @two.part1(
 // CHECK-SAME: aicf.repeat = 7 : i64
 // CHECK-LABEL: func.func @two.part2(
-// CHECK-SAME: %[[A:.*]]: tensor<4xf32> {aicf.name = "two.repeat0.0", aicf.role = "state"}, %
+// CHECK-SAME: %[[A:.*]]: tensor<4xf32> {aicf.name = "two.repeat0.0", aicf.role = "state", aicf.scratch}, %
 // CHECK: return %[[A]]
 // CHECK-LABEL: func.func @two.part3(
 // CHECK-SAME: aicf.repeat = 5 : i64

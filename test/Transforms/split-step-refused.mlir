@@ -55,11 +55,16 @@ func.func @f.update(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 
 // -----
 
-// expected-error @+1 {{is a part of @step, which cannot be split further}}
 func.func @part(%s: tensor<f32> {aicf.role = "state", aicf.name = "s"})
     attributes {aicf.part_of = "step"} {
   return
 }
-func.func @step(%s: tensor<f32> {aicf.role = "state", aicf.name = "s"}) {
-  return
+// expected-error @+1 {{cannot split @step: it has parts, or is one}}
+func.func @step(%s: tensor<4xf32> {aicf.role = "state", aicf.name = "s"},
+                %w: tensor<4xf32> {aicf.role = "param", aicf.name = "w"},
+                %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
+    -> (tensor<4xf32> {aicf.updates = "w"}) {
+  %g = aicf.relu %s : tensor<4xf32>
+  %n, %m = aicf.sgd_step %w, %g, %lr : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  return %n : tensor<4xf32>
 }

@@ -31,6 +31,10 @@ DRAWS = {
         lambda q: random.uniform(q, (2,)))(random.split(k, 4)),
     "each of some": lambda k: [random.uniform(q, (2,)) for q in random.split(k, 3)],
     "fold_in": lambda k: random.uniform(random.fold_in(k, 7), (3,)),
+    "fold_in of many": lambda k: random.key_data(jax.vmap(
+        lambda i: random.fold_in(k, i))(jnp.arange(3))),
+    "each of many keys": lambda k: random.key_data(jax.vmap(random.fold_in)(
+        random.split(k, 3), jnp.arange(3))),
     "words": lambda k: random.key_data(k), "bernoulli": lambda k: random.bernoulli(k, 0.3, (20,)),
     "randint": lambda k: random.randint(k, (20,), -3, 17),
     "permutation": lambda k: random.permutation(k, 9), "shuffled": lambda k: random.permutation(

@@ -12,7 +12,7 @@ import pytest
 
 import aicf
 import aicf.jax
-from aicf.errors import ModuleImportError
+from aicf.errors import InvalidArgumentError, ModuleImportError
 
 X = np.linspace(-1, 1, 6, dtype="f4").reshape(2, 3)
 ROWS = np.arange(180, dtype="f4").reshape(90, 2) / 100
@@ -141,6 +141,88 @@ def test_a_plan_of_a_file(tmp_path):
     loaded = aicf.load(tmp_path / "loop.aicf")["train_step"]
     for a, b in zip(loaded(ROWS).values(), expected, strict=True):
         assert np.array_equal(np.asarray(a), b)
+
+
+def test_arguments_are_given_by_position():
+    """The parts read them in another order."""
+    def function(w, h):
+        return scan(lambda h, _: (jnp.tanh(h * w + 0.1), None), h, None, length=100)[0]
+    compiled(function, X, X + 1)
+
+
+def test_more_calls_than_a_graph_has():
+    """They run eagerly."""
+    def function(x):
+        return fori(0, 40000, lambda i, v: jnp.tanh(v * 1.01) + 0.0 * i, x)
+    compiled(function, X)
+
+
+def softmax_of(x, h):
+    return jax.nn.softmax(x * 2.0, -1) + h
+
+
+MORE = {
+    "softmax inside and behind": lambda x: fori(
+        0, 99, lambda i, c: softmax_of(x, c) * 0.5, x) + softmax_of(x, x),
+    "softmax in two loops": lambda x: fori(0, 99, lambda i, c: softmax_of(x, c) * 0.5, fori(
+        0, 99, lambda i, c: softmax_of(x, c) * 0.25, x)),
+    "loss inside and behind": lambda x: fori(0, 99, lambda i, c: c - 0.1 * jax.grad(
+        lambda v: -jax.nn.log_softmax(v)[0, 1] + (v * v).sum())(x), x) + jax.grad(
+            lambda v: -jax.nn.log_softmax(v)[0, 1] + (v * v).sum())(x),
+    "a stack of bf16": lambda x: scan(lambda c, _: (c * jnp.bfloat16(0.5), c),
+                                      x.astype("bfloat16"), None, length=100),
+    "the gradient of bf16": lambda x: jax.grad(lambda v: scan(
+        lambda c, _: (jnp.tanh(c), c.sum()), v.astype("bfloat16"), None,
+        length=70)[0].astype("float32").sum())(x),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_what_an_adversary_found(name):
+    function = MORE[name]
+    step = aicf.jax.compile_step(function, (X,), verify=False)
+    for ours, theirs in zip(leaves(step(X)), leaves(jax.jit(function)(X)), strict=True):
+        assert ours.dtype == theirs.dtype
+        assert np.allclose(np.asarray(ours, "f8"), np.asarray(theirs, "f8"), 2e-2, 1e-3)
+
+
+def test_checkpoints_without_what_loops_carry(tmp_path):
+    """Unrolled or not, and with another batch size or without, they are the same."""
+    def step(w, xs):
+        return w - 0.1 * scan(lambda c, x: (jnp.tanh(c + x), None), w, xs)[0], w.sum()
+
+    def made(**options):
+        return aicf.jax.compile_step(step, (np.ones(2, "f4"), ROWS), 0, verify=False,
+                                     new_state=lambda result: result[:1], **options)
+    first = made()
+    first(ROWS)
+    first(ROWS[:70])
+    first.save_checkpoint(tmp_path / "c")
+    for other in (made(), made(max_unroll=90)):
+        other.load_checkpoint(tmp_path / "c")
+        assert np.array_equal(other.state(), first.state())
+    names = {t["name"] for t in first.program.plan.persistent() if t["scratch"]}
+    assert names and all(".repeat" in name or ".cross" in name for name in names)
+
+
+@pytest.mark.parametrize("options", [{"max_unroll": "x"}, {"max_unroll": -1},
+                                     {"max_while": 1.5}, {"max_while": None}])
+def test_bounds_that_are_no_numbers(options):
+    with pytest.raises(InvalidArgumentError, match="expected an int of 0 or more"):
+        aicf.jax.compile_step(lambda x: x * 2, (X,), **options)
+
+
+def test_starts_without_a_sign():
+    def function(x, i):
+        return (jax.lax.dynamic_slice(x, (i,), (1,)),
+                jax.lax.dynamic_update_slice(x, x[:2] + 1, (i,)),
+                jax.lax.dynamic_update_slice(x, x[:1] + 1, (i,)))
+    x = np.arange(300, dtype="f4")
+    step = aicf.jax.compile_step(function, (x, np.uint32(3)), verify=False)
+    for i in (0, 7, 299, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1):
+        for a, b in zip(step(x, np.uint32(i)), jax.jit(function)(x, np.uint32(i)),
+                        strict=True):
+            assert np.array_equal(a, b), i
 
 
 def test_another_batch():

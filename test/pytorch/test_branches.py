@@ -176,6 +176,23 @@ def test_branches_that_change_with_the_parameters():
         step(torch.rand(6, 4))
 
 
+@pytest.mark.parametrize("branches", ["refuse", "check"])
+def test_sizes_of_values(branches):
+    module = Of(lambda s, x: s.a(x[x[:, 0] > 0.5]).mean(0, keepdim=True), a=nn.Linear(4, 2))
+    with pytest.raises(aicf.TraceError, match="size of a tensor depends on the values"):
+        aicf.torch.compile_step(module, F.mse_loss, torch.optim.SGD(
+            module.parameters(), lr=0.1), [torch.rand(6, 4)], [torch.randn(1, 2)],
+            branches=branches)
+
+
+def test_numbers_that_are_rounded():
+    """A sum has other roundings in the step: the example is taken all the same."""
+    x, y, step = guarded(lambda s, x: s.a(x) * x.sum().item() * x.softmax(-1).max().item()
+                         + sum(x.sum(0).tolist()))
+    with pytest.raises(BranchError, match="item gave"):
+        step(x * 1.001, y)
+
+
 def test_draws_decide_nothing():
     with pytest.raises(aicf.TraceError, match="__bool__ gave"):
         guarded(lambda s, x: s.a(x) if torch.rand_like(x).mean() > 0 else -s.a(x))

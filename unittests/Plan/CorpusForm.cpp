@@ -38,6 +38,21 @@ void CorpusBuilder::addOuterForm() {
              return fb::CreatePlan(b, kOldPlanMajor - 1, 0);
            }),
            "compile it again");
+  addBytes(PlanError::EntryParts, "old-minor", build([](FlatBufferBuilder &b) {
+             auto calls =
+                 b.CreateVector(std::vector<flatbuffers::Offset<fb::Call>>());
+             std::vector<flatbuffers::Offset<fb::Part>> parts = {
+                 fb::CreatePart(b, 1, 2)};
+             PlanFields plan = PlanFields::empty(b);
+             std::vector<flatbuffers::Offset<fb::Entry>> entries = {
+                 fb::CreateEntry(b, b.CreateString("e"), 0, 0, 0, calls, 0, 0,
+                                 plan.buffers, plan.values,
+                                 b.CreateVector(parts))};
+             plan.entries = b.CreateVector(entries);
+             plan.minor = 4;
+             return plan.create(b);
+           }),
+           "has parts, which a plan of version 4.4 has not");
   addBytes(PlanError::BadDevice, "number", build([](FlatBufferBuilder &b) {
              PlanFields plan = PlanFields::empty(b);
              plan.device = 200;

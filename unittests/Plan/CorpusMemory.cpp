@@ -239,11 +239,13 @@ void CorpusBuilder::addDerived() {
   const std::tuple<const char *, Layout, bool> stale[] = {
       {"stale", Layout::Dense, false},
       {"stale-padded", Layout::Padded, false}, // both layouts are legal
-      {"stale-read", Layout::Dense, true}};
+      {"stale-read", Layout::Dense, true},
+      {"stale-part", Layout::Dense, false}}; // its cast is in another part
   for (auto [what, layout, isRead] : stale)
     add(
         PlanError::BufferDerived, what,
-        [layout = layout, isRead = isRead](Plan &p) {
+        [layout = layout, isRead = isRead,
+         isInPart = std::string_view(what) == "stale-part"](Plan &p) {
           // predict never writes; train writes W, and nothing its copy.
           PlanBuffer copy = p.buffers[0];
           TensorDesc desc = p.values[0].desc;
@@ -270,6 +272,12 @@ void CorpusBuilder::addDerived() {
           if (isRead)
             p.entries[0].calls.push_back(
                 makeCall(OpKind::Cast, "cast_f16_f32_v0", {5}, {11}));
+          if (!isInPart)
+            return;
+          p.entries[0].parts = {{uint32_t(p.entries[0].calls.size()), 1},
+                                {1, 1}};
+          p.entries[0].calls.push_back(
+              makeCall(OpKind::Cast, "cast_f32_f16_v0", {0}, {5}));
         },
         "which is derived from it");
   add(

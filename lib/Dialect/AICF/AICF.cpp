@@ -238,7 +238,7 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
     return checkInit(op, arg, attr);
   if (name == kDataAttr)
     return checkData(op, arg, attr);
-  if (name == kFrozenAttr)
+  if (name == kFrozenAttr || name == kScratchAttr)
     return checkUnit(op, attr);
   if (name == kWeightDecayAttr || name == kRateScaleAttr) {
     auto number = dyn_cast<FloatAttr>(attr.getValue());
@@ -268,7 +268,8 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
          << "unknown attribute '" << name
          << "' on an argument; known are aicf.role, aicf.name, "
             "aicf.init, aicf.data, aicf.frozen, aicf.weight_decay, "
-            "aicf.lr_scale, aicf.step_lag, aicf.group, aicf.derived_from and aicf.vid";
+            "aicf.lr_scale, aicf.step_lag, aicf.group, aicf.scratch, "
+            "aicf.derived_from and aicf.vid";
 }
 
 LogicalResult AICFDialect::verifyRegionResultAttribute(Operation *op, unsigned,

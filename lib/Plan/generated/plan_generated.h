@@ -62,7 +62,8 @@ struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_INIT = 12,
     VT_INIT_VALUE = 14,
     VT_DERIVED_FROM = 16,
-    VT_DATA = 18
+    VT_DATA = 18,
+    VT_SCRATCH = 20
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -88,6 +89,9 @@ struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<uint8_t> *data() const {
     return GetPointer<const flatbuffers::Vector<uint8_t> *>(VT_DATA);
   }
+  bool scratch() const {
+    return GetField<uint8_t>(VT_SCRATCH, 0) != 0;
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffset(verifier, VT_NAME) &&
@@ -100,6 +104,7 @@ struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<int32_t>(verifier, VT_DERIVED_FROM, 4) &&
            VerifyOffset(verifier, VT_DATA) &&
            verifier.VerifyVector(data()) &&
+           VerifyField<uint8_t>(verifier, VT_SCRATCH, 1) &&
            verifier.EndTable();
   }
 };
@@ -132,6 +137,9 @@ struct BufferBuilder {
   void add_data(flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data) {
     fbb_.AddOffset(Buffer::VT_DATA, data);
   }
+  void add_scratch(bool scratch) {
+    fbb_.AddElement<uint8_t>(Buffer::VT_SCRATCH, static_cast<uint8_t>(scratch), 0);
+  }
   explicit BufferBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -152,7 +160,8 @@ inline flatbuffers::Offset<Buffer> CreateBuffer(
     uint8_t init = 0,
     double init_value = 0.0,
     int32_t derived_from = -1,
-    flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data = 0,
+    bool scratch = false) {
   BufferBuilder builder_(_fbb);
   builder_.add_init_value(init_value);
   builder_.add_offset(offset);
@@ -160,6 +169,7 @@ inline flatbuffers::Offset<Buffer> CreateBuffer(
   builder_.add_data(data);
   builder_.add_derived_from(derived_from);
   builder_.add_name(name);
+  builder_.add_scratch(scratch);
   builder_.add_init(init);
   builder_.add_role(role);
   return builder_.Finish();
@@ -174,7 +184,8 @@ inline flatbuffers::Offset<Buffer> CreateBufferDirect(
     uint8_t init = 0,
     double init_value = 0.0,
     int32_t derived_from = -1,
-    const std::vector<uint8_t> *data = nullptr) {
+    const std::vector<uint8_t> *data = nullptr,
+    bool scratch = false) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto data__ = data ? _fbb.CreateVector<uint8_t>(*data) : 0;
   return aicf::fb::CreateBuffer(
@@ -186,7 +197,8 @@ inline flatbuffers::Offset<Buffer> CreateBufferDirect(
       init,
       init_value,
       derived_from,
-      data__);
+      data__,
+      scratch);
 }
 
 struct Value FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

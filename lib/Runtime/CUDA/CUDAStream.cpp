@@ -273,9 +273,17 @@ Status CUDAStream::recordNodes(const ResolvedCall &call) {
   std::vector<cudaGraphNode_t> nodes(count);
   AICF_CUDA_TRY(api, cudaGraphGetNodes, capturing, nodes.data(), &count);
   std::vector<cudaGraphNode_t> added;
-  for (cudaGraphNode_t node : nodes)
-    if (knownNodes.insert(node).second)
-      added.push_back(node);
+  // CUDA lists nodes as they came, but does not promise to: then each is asked
+  // for.
+  auto addFrom = [&](size_t first) {
+    for (size_t i = first; i < nodes.size(); ++i)
+      if (knownNodes.insert(nodes[i]).second)
+        added.push_back(nodes[i]);
+  };
+  const size_t known = std::min(knownNodes.size(), nodes.size());
+  addFrom(known);
+  if (added.size() != nodes.size() - known)
+    addFrom(0);
   std::vector<PlannedFunction> functions = cudaCall(call).functions();
   if (added.empty() || (!functions.empty() && added.size() != functions.size()))
     return makeError(StatusCode::DeviceError, call.row->kid, ": captured ",

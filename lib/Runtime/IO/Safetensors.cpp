@@ -270,11 +270,6 @@ serializeSafetensors(const std::map<std::string, HostTensor> &tensors,
 
 namespace {
 
-/// What a checkpoint holds: a derived state is recomputed from its source.
-bool isTrained(const TensorInfo &t) {
-  return (t.role == Role::Param || t.role == Role::State) && !t.isDerived();
-}
-
 std::string checkpointPath(const std::string &directory) {
   return directory + "/state.safetensors";
 }
@@ -284,7 +279,7 @@ using Tensors = std::map<std::string, HostTensor>;
 std::map<std::string, TensorInfo> trainedOf(const Plan &plan) {
   std::map<std::string, TensorInfo> known;
   for (TensorInfo &t : plan.tensors())
-    if (isTrained(t))
+    if (t.isSaved())
       known[t.name] = std::move(t);
   return known;
 }
@@ -424,7 +419,7 @@ Status checkCheckpoint(Executor &executor, const std::string &directory,
                        std::string_view entry) {
   AICF_RETURN_IF_ERROR(checkCheckpointFolder(directory));
   for (const TensorInfo &t : executor.plan().tensors()) {
-    Status known = isTrained(t) ? executor.checkRead(t.name, entry) : Status();
+    Status known = t.isSaved() ? executor.checkRead(t.name, entry) : Status();
     if (!known.ok())
       return known.withContext("checkpoint '" + directory + "'");
   }
@@ -454,7 +449,7 @@ Status saveCheckpoint(Executor &executor, const std::string &directory,
   AICF_RETURN_IF_ERROR(checkCheckpointFolder(directory));
   return catchBadAlloc([&] {
     return saveTensors(executor, checkpointPath(directory), metadata,
-                       isTrained);
+                       [](const TensorInfo &t) { return t.isSaved(); });
   });
 }
 
@@ -476,7 +471,7 @@ Status loadCheckpoint(Executor &executor, const std::string &directory,
   if (!fits.ok())
     return fits.withContext("'" + path + "'");
   for (const TensorInfo &t : executor.plan().tensors())
-    if (isTrained(t) && !tensors.count(t.name))
+    if (t.isSaved() && !tensors.count(t.name))
       return refuse("'", path, "' lacks ", nameOf(t.role), " \"", t.name, "\"");
   return writeAll(executor, tensors);
 }

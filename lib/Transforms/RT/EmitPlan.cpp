@@ -10,6 +10,7 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/PlanEmitter.h"
+#include "lib/Transforms/Step/EntryParts.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_EMITPLAN
@@ -20,6 +21,41 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
 using namespace aicf::rt;
+
+LogicalResult PlanEmitter::run() {
+  if (failed(step::checkParts(entries)))
+    return failure();
+  func::FuncOp first = entries.front();
+  auto target = first->getAttrOfType<StringAttr>(kTargetAttr);
+  auto device =
+      target ? parseEnum<aicf::DeviceKind>(std::string_view(target.getValue()),
+                                           kNumDeviceKinds)
+             : std::nullopt;
+  if (!device)
+    return first.emitError()
+           << "entry @" << first.getName() << " has no '" << kTargetAttr
+           << "': run --aicf-rt-select-kernels first";
+  auto plan =
+      PlanOp::create(builder, first.getLoc(),
+                     DeviceKindAttr::get(builder.getContext(), *device));
+  builder.createBlock(&plan.getBody());
+  for (func::FuncOp func : entries)
+    emitGlobals(func);
+  llvm::StringMap<SmallVector<func::FuncOp>> parts; // by their entry
+  for (func::FuncOp func : entries) {
+    if (auto root = func->getAttrOfType<StringAttr>(step::kPartOfAttr)) {
+      parts[root].push_back(func);
+      continue;
+    }
+    SmallVector<func::FuncOp> own = std::move(parts[func.getName()]);
+    own.push_back(func);
+    if (failed(emitEntry(own)))
+      return failure();
+  }
+  for (func::FuncOp func : entries)
+    func.erase();
+  return success();
+}
 
 namespace {
 struct EmitPlan : aicf::impl::EmitPlanBase<EmitPlan> {

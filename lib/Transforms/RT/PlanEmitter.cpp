@@ -8,6 +8,8 @@
 #include "lib/Transforms/RT/PlanEmitter.h"
 #include "lib/Transforms/RT/EntryForm.h"
 
+#include "aicf/Plan.h"
+
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
@@ -16,6 +18,11 @@ using namespace aicf::rt;
 static int64_t getInt(func::FuncOp func, StringRef name) {
   auto value = func->getAttrOfType<IntegerAttr>(name);
   return value ? value.getInt() : -1;
+}
+
+/// How often the part runs.
+static uint64_t timesOf(func::FuncOp part) {
+  return uint64_t(std::max<int64_t>(getInt(part, step::kRepeatAttr), 1));
 }
 
 void PlanEmitter::emitGlobals(func::FuncOp func) {
@@ -37,6 +44,7 @@ void PlanEmitter::emitGlobals(func::FuncOp func) {
                                        : InitKindAttr::get(context, init.kind),
                                    APFloat(init.value), FlatSymbolRefAttr(),
                                    arg.data);
+    global.setScratch(arg.isScratch);
     if (!arg.derivedFrom.empty())
       global.setDerivedFrom(arg.derivedFrom);
   }
@@ -63,7 +71,8 @@ Value PlanEmitter::emitValue(size_t storage, int64_t byteOffset,
   if (!emitted)
     emitted = ValueOp::create(builder, first.getLoc(),
                               ValueType::get(builder.getContext(), type),
-                              buffers[storage], byteOffset, labelOf(first));
+                              buffers[storage], byteOffset,
+                              labelIn(labelOf(first)));
   return emitted;
 }
 
@@ -165,16 +174,19 @@ void PlanEmitter::emitCall(CallOp call, const StoragePlan &storages,
   SmallVector<int64_t> inVids;
   for (Value operand : call.getArgs()) {
     args.push_back(emitValue(operand, storages));
-    inVids.push_back(labelOf(operand));
+    inVids.push_back(labelIn(labelOf(operand)));
   }
   for (Value result : call.getResults())
     dests.push_back(emitValue(result, storages));
   auto emitted = CallOp::create(builder, call.getLoc(), args, dests, workspace,
                                 call.getBody(), launchOf(call));
   emitted.setInVids(inVids);
-  emitted.setVids(call.getVids());
-  if (call.getVids().empty()) // as many as there are values
-    emitted.setVids(SmallVector<int64_t>(call.countValuesMade(), -1));
+  SmallVector<int64_t> vids(call.getVids());
+  if (vids.empty()) // as many as there are values
+    vids.assign(call.countValuesMade(), -1);
+  for (int64_t &vid : vids)
+    vid = labelIn(vid);
+  emitted.setVids(vids);
   emitted.setProtective(call.getProtective());
 }
 
@@ -210,8 +222,8 @@ void PlanEmitter::emitPart(func::FuncOp func, bool isAlone) {
       for (Value value : call->getResults())
         emitValue(value, storages);
     }
-    int64_t times = std::max<int64_t>(getInt(func, step::kRepeatAttr), 1);
-    auto repeat = rt::RepeatOp::create(builder, func.getLoc(), times);
+    auto repeat =
+        rt::RepeatOp::create(builder, func.getLoc(), int64_t(timesOf(func)));
     builder.createBlock(&repeat.getBody());
   }
   firstEvent = numEvents;
@@ -221,14 +233,24 @@ void PlanEmitter::emitPart(func::FuncOp func, bool isAlone) {
 }
 
 LogicalResult PlanEmitter::emitEntry(ArrayRef<func::FuncOp> parts) {
+  func::FuncOp func = parts.back();
   int64_t numValues = 0, numNodes = 0;
+  uint64_t numRun = 0;
   for (func::FuncOp part : parts) {
     if (failed(checkPart(part)))
       return failure();
-    numValues += getInt(part, step::kValuesAttr);
-    numNodes += getInt(part, step::kNodesAttr);
+    int64_t values = getInt(part, step::kValuesAttr);
+    numValues = values < 0 || numValues < 0 ? -1 : numValues + values;
+    numNodes = values < 0 ? -1 : numNodes + getInt(part, step::kNodesAttr);
+    numRun += timesOf(part) * uint64_t(analyses.nest(part)
+                                           .getAnalysis<CallList>()
+                                           .getCalls()
+                                           .size());
+    if (parts.size() > 1 && numRun > kMaxRunCalls)
+      return part.emitError() << "a run of @" << func.getName() << " makes "
+                              << numRun << " calls or more, the limit is "
+                              << kMaxRunCalls;
   }
-  func::FuncOp func = parts.back();
   OpBuilder::InsertionGuard guard(builder);
   auto entry =
       EntryOp::create(builder, func.getLoc(), func.getName(),
@@ -240,43 +262,15 @@ LogicalResult PlanEmitter::emitEntry(ArrayRef<func::FuncOp> parts) {
   named.clear();
   gets.clear();
   numEvents = 0;
-  for (func::FuncOp part : parts)
-    if (parts.size() > 1) // no temp may stand in front of them
+  if (parts.size() > 1) { // no temp may stand in front of inputs and outputs
+    emitIO(func); // in its order: callers give inputs by position
+    for (func::FuncOp part : parts)
       emitIO(part);
-  for (func::FuncOp part : parts)
-    emitPart(part, parts.size() == 1);
-  return success();
-}
-
-LogicalResult PlanEmitter::run() {
-  func::FuncOp first = entries.front();
-  auto target = first->getAttrOfType<StringAttr>(kTargetAttr);
-  auto device =
-      target ? parseEnum<aicf::DeviceKind>(std::string_view(target.getValue()),
-                                           kNumDeviceKinds)
-             : std::nullopt;
-  if (!device)
-    return first.emitError()
-           << "entry @" << first.getName() << " has no '" << kTargetAttr
-           << "': run --aicf-rt-select-kernels first";
-  auto plan =
-      PlanOp::create(builder, first.getLoc(),
-                     DeviceKindAttr::get(builder.getContext(), *device));
-  builder.createBlock(&plan.getBody());
-  for (func::FuncOp func : entries)
-    emitGlobals(func);
-  llvm::StringMap<SmallVector<func::FuncOp>> parts; // by their entry
-  for (func::FuncOp func : entries) {
-    if (auto root = func->getAttrOfType<StringAttr>(step::kPartOfAttr)) {
-      parts[root].push_back(func);
-      continue;
-    }
-    SmallVector<func::FuncOp> own = std::move(parts[func.getName()]);
-    own.push_back(func);
-    if (failed(emitEntry(own)))
-      return failure();
   }
-  for (func::FuncOp func : entries)
-    func.erase();
+  firstLabel = 0;
+  for (func::FuncOp part : parts) {
+    emitPart(part, parts.size() == 1);
+    firstLabel += std::max<int64_t>(getInt(part, step::kValuesAttr), 0);
+  }
   return success();
 }

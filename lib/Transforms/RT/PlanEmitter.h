@@ -53,6 +53,10 @@ private:
   std::map<uint64_t, Value> emitWorkspaces(const CallList &list);
   Value emitBuffer(Location loc, Role role, StringRef name, uint64_t bytes);
   void emitCall(CallOp call, const StoragePlan &storages, Value workspace);
+  /// A label, as no part before this one has it.
+  int64_t labelIn(int64_t label) const {
+    return label < 0 ? label : firstLabel + label;
+  }
   /// With events that no part before this one has.
   LaunchAttr launchOf(CallOp call);
 
@@ -69,6 +73,7 @@ private:
   /// and the values that are all of them.
   llvm::StringMap<std::pair<Value, Value>> named;
   llvm::StringMap<Value> gets; ///< persistent buffers, as the entry sees them
+  int64_t firstLabel = 0;                ///< of one part
   int64_t firstEvent = 0, numEvents = 0; ///< of one part, and with it
 };
 

@@ -39,6 +39,12 @@ BlockArgument EntryBuilder::addState(Type type, const Twine &name,
   return addArgument(type, name, "state", attrs);
 }
 
+BlockArgument EntryBuilder::addScratch(Type type, const Twine &name) {
+  NamedAttrList attrs;
+  attrs.set(kScratchAttr, builder.getUnitAttr());
+  return addArgument(type, name, "state", attrs);
+}
+
 BlockArgument EntryBuilder::addHyper(Type type, const Twine &name) {
   return addArgument(type, name, "hyper", {});
 }

@@ -22,6 +22,8 @@ public:
   /// A new argument of role state. `init` may be null.
   BlockArgument addState(Type type, const Twine &name, Attribute init = {},
                          StringRef derivedFrom = {});
+  /// A new state that no checkpoint has.
+  BlockArgument addScratch(Type type, const Twine &name);
   /// A new 0-d argument of role hyper.
   BlockArgument addHyper(Type type, const Twine &name);
   /// A new argument of role constant.

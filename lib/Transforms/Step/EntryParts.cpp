@@ -67,6 +67,60 @@ LogicalResult aicf::step::checkParts(ArrayRef<func::FuncOp> entries) {
   return success();
 }
 
+bool aicf::step::hasRepeat(func::FuncOp func) {
+  return func
+      .walk([](RepeatOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+/// One op of an entry with loops.
+static LogicalResult checkOp(func::FuncOp func, Operation *op) {
+  if (op == func)
+    return success();
+  bool isInside = op->getParentOp() != func;
+  if (isa<RepeatOp>(op) && isInside)
+    return op->emitOpError() << "stands inside of another one: only the top "
+                                "level of an entry has repeats";
+  if (op->getNumRegions() > 0 && !isa<RepeatOp>(op))
+    return op->emitOpError() << "has a region, in an entry with an aicf.repeat";
+  // A record is told the run by its number. A draw would be the same in each
+  // run, or by that number in each step.
+  auto step = dyn_cast<StepOpInterface>(op);
+  if (isInside && step && step.getCounterOperand() && !isa<RecordOp>(op))
+    return op->emitOpError() << "capture safety: inside of an aicf.repeat it "
+                                "would compute from the same count in each "
+                                "run, or in each step";
+  return success();
+}
+
+LogicalResult aicf::step::checkRepeats(func::FuncOp func,
+                                       ArrayRef<func::FuncOp> entries) {
+  if (failed(checkStepForm(func)) ||
+      func.walk([&](Operation *op) -> WalkResult {
+            return checkOp(func, op);
+          }).wasInterrupted())
+    return failure();
+  std::string name = func.getName().str();
+  auto isTaken = [&](StringRef other) {
+    return other.starts_with(name + ".repeat") ||
+           other.starts_with(name + ".cross");
+  };
+  for (func::FuncOp entry : entries) {
+    if (entry.getName().starts_with(name + ".part"))
+      return func.emitError() << "its loops become entries such as @"
+                              << entry.getName() << ", which is there already";
+    for (auto [i, arg] : llvm::enumerate(EntrySignature(entry).arguments))
+      if (arg.name.empty() || isTaken(arg.name))
+        return entry.emitError()
+               << "argument " << i << " is named \"" << arg.name << "\", "
+               << (arg.name.empty()
+                       ? "and in an entry with loops each has a name"
+                       : "as the states of the loops of @" + name +
+                             " are: give it or the entry another name");
+  }
+  return success();
+}
+
 PartBuilder::PartBuilder(func::FuncOp entry, unsigned number, Location loc,
                          int64_t times) {
   OpBuilder builder(entry);
@@ -88,7 +142,8 @@ Value PartBuilder::argument(const Carrier &carrier) {
   Builder builder(func.getContext());
   NamedAttribute ofState[] = {
       builder.getNamedAttr(kNameAttr, builder.getStringAttr(carrier.name)),
-      builder.getNamedAttr(kRoleAttr, builder.getStringAttr("state"))};
+      builder.getNamedAttr(kRoleAttr, builder.getStringAttr("state")),
+      builder.getNamedAttr(kScratchAttr, builder.getUnitAttr())};
   argument = func.front().addArgument(carrier.type, func.getLoc());
   argAttrs.push_back(carrier.attrs ? carrier.attrs
                                    : builder.getDictionaryAttr(ofState));

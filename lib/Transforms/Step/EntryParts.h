@@ -19,6 +19,14 @@ namespace aicf::step {
 /// module, in order.
 LogicalResult checkParts(ArrayRef<func::FuncOp> entries);
 
+/// Whether a loop stands anywhere in the entry.
+bool hasRepeat(func::FuncOp func);
+
+/// Emits an error unless the loops of an entry can become parts of it: they
+/// stand on its top level, nothing else has a region, no draw is inside of one,
+/// and the names that the parts and their states get are free in `entries`.
+LogicalResult checkRepeats(func::FuncOp func, ArrayRef<func::FuncOp> entries);
+
 /// A state that goes from part to part.
 struct Carrier {
   std::string name;

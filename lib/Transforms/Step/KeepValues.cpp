@@ -63,7 +63,11 @@ static FailureOr<SmallVector<KeptValue>> findAll(func::FuncOp func) {
       if (!result.use_empty()) {
         std::string number = std::to_string(vids[result.getResultNumber()]);
         number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
-        kept.push_back({"v" + number, result});
+        // The parts of an entry have labels of their own.
+        std::string part = func->hasAttr(kPartOfAttr)
+                               ? func.getName().str() + "."
+                               : std::string();
+        kept.push_back({part + "v" + number, result});
       }
   }
   return kept;

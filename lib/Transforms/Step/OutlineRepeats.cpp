@@ -44,6 +44,8 @@ private:
     return op->getNumOperands() == 0 && op->getNumRegions() == 0 && isPure(op);
   }
 
+  /// An argument of the entry.
+  Value argument(PartBuilder &part, unsigned number);
   /// The value as the part sees it.
   Value lookup(PartBuilder &part, Value value);
   void cloneInto(PartBuilder &part, Operation &op);
@@ -141,15 +143,22 @@ void Outliner::findCrossings() {
                              value.getType()}});
 }
 
+Value Outliner::argument(PartBuilder &part, unsigned number) {
+  const auto &own = signature.arguments[number];
+  // What a derived state is a cast of stands in front of it.
+  if (int64_t source = signature.findArgument(own.derivedFrom); source >= 0)
+    (void)argument(part, unsigned(source));
+  return part.argument({own.name.str(), func.getArgumentTypes()[number],
+                        func.getArgAttrDict(number)});
+}
+
 Value Outliner::lookup(PartBuilder &part, Value value) {
   if (Value known = part.mapping.lookupOrNull(value))
     return known;
   Value found;
   Operation *maker = value.getDefiningOp();
   if (!maker) {
-    unsigned number = cast<BlockArgument>(value).getArgNumber();
-    found = part.argument({signature.arguments[number].name.str(),
-                           value.getType(), func.getArgAttrDict(number)});
+    found = argument(part, cast<BlockArgument>(value).getArgNumber());
   } else if (auto repeat = dyn_cast<RepeatOp>(maker)) {
     found = part.argument(
         carrierOf(repeat, cast<OpResult>(value).getResultNumber()));
@@ -241,7 +250,7 @@ void Outliner::finishEntry() {
     }
     Value &state = states[carrier.name];
     if (!state)
-      state = entry.addState(carrier.type, carrier.name);
+      state = entry.addScratch(carrier.type, carrier.name);
     return state;
   };
   SmallVector<Value> returned = llvm::map_to_vector(
@@ -271,30 +280,18 @@ void Outliner::run() {
   finishEntry();
 }
 
-/// A loop of a loop would be a part of a part.
-static LogicalResult checkFlat(func::FuncOp func) {
-  return failure(func.walk([&](RepeatOp repeat) {
-                       if (repeat->getParentOp() == func)
-                         return WalkResult::advance();
-                       repeat.emitOpError()
-                           << "stands inside of another one: only the top "
-                              "level of an entry has repeats";
-                       return WalkResult::interrupt();
-                     }).wasInterrupted());
-}
-
 namespace {
 struct OutlineRepeats : aicf::impl::OutlineRepeatsBase<OutlineRepeats> {
   void runOnOperation() override {
-    for (func::FuncOp func : getEntries(getOperation())) {
-      if (!func.walk([](RepeatOp) {
-                 return WalkResult::interrupt();
-               }).wasInterrupted())
-        continue;
-      if (failed(checkStepForm(func)) || failed(checkFlat(func)))
-        return signalPassFailure();
-      Outliner(func).run();
-    }
+    SmallVector<func::FuncOp> entries = getEntries(getOperation());
+    for (func::FuncOp func : entries)
+      if (hasRepeat(func)) {
+        if (failed(checkRepeats(func, entries)))
+          return signalPassFailure();
+        Outliner(func).run();
+      }
+    if (failed(checkParts(getEntries(getOperation()))))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -199,7 +199,7 @@ static void nameApart(func::FuncOp func, SmallVectorImpl<Crossing> &crossings,
 /// @F becomes @F.grads and @F.update.
 static LogicalResult split(func::FuncOp func,
                            const llvm::StringSet<> &namesOfIO,
-                           llvm::StringMap<Type> &carriers) {
+                           llvm::StringMap<Type> &carriers, bool isInParts) {
   llvm::DenseSet<Operation *> update = findUpdateOps(func);
   if (llvm::none_of(func.getOps<StepOpInterface>(),
                     [](auto op) { return bool(op.getTraining()); }))
@@ -207,6 +207,9 @@ static LogicalResult split(func::FuncOp func,
   if (llvm::all_of(func.front().without_terminator(),
                    [&](Operation &op) { return update.count(&op); }))
     return success(); // all of it is the update
+  if (isInParts || func->hasAttr(kPartOfAttr))
+    return func.emitError() << "cannot split @" << func.getName()
+                            << ": it has parts, or is one";
   addFunctionsOfHypers(func, update);
   if (failed(checkOverwrites(func, update)))
     return failure();
@@ -251,16 +254,16 @@ namespace {
 struct SplitStep : aicf::impl::SplitStepBase<SplitStep> {
   void runOnOperation() override {
     SmallVector<func::FuncOp> entries = getEntries(getOperation());
+    llvm::StringSet<> inParts;
     for (func::FuncOp func : entries)
-      if (auto root = func->getAttrOfType<StringAttr>(kPartOfAttr)) {
-        func.emitError() << "is a part of @" << root.getValue()
-                         << ", which cannot be split further";
-        return signalPassFailure();
-      }
+      if (auto root = func->getAttrOfType<StringAttr>(kPartOfAttr))
+        inParts.insert(root.getValue());
     const llvm::StringSet<> names = namesOfIO(entries);
     llvm::StringMap<Type> carriers;
     for (func::FuncOp func : entries)
-      if (failed(checkStepForm(func)) || failed(split(func, names, carriers)))
+      if (failed(checkStepForm(func)) ||
+          failed(split(func, names, carriers,
+                       inParts.contains(func.getName()))))
         return signalPassFailure();
   }
 };

@@ -72,6 +72,9 @@ static LogicalResult checkArguments(func::FuncOp func,
              << what << " of role " << arg.roleName
              << (arg.data ? " has 'aicf.data': only constants have it"
                           : " has no 'aicf.data', expected its elements");
+    if (arg.isScratch && arg.role != Role::State)
+      return func.emitError() << what << " has 'aicf.scratch', but is of role "
+                              << arg.roleName << ", expected state";
     for (StringRef mark :
          {kFrozenAttr, kWeightDecayAttr, kRateScaleAttr, kStepLagAttr,
           kGroupAttr})
@@ -154,21 +157,29 @@ static LogicalResult checkResults(func::FuncOp func,
   return success();
 }
 
+static LogicalResult checkOp(func::FuncOp func, Operation *op) {
+  if (op == func || isa<func::ReturnOp>(op))
+    return success();
+  if (!isa_and_present<AICFDialect>(op->getDialect()))
+    return op->emitError() << "'" << op->getName() << "' inside entry @"
+                           << func.getName()
+                           << ": only aicf ops are legal in an entry";
+  for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
+    if (failed(checkTensorType(op, "result " + Twine(i), type)))
+      return failure();
+  return success();
+}
+
 static LogicalResult checkBody(func::FuncOp func) {
   if (failed(checkOneBlock(func)))
     return failure();
-  for (Operation &op : func.front()) {
-    if (isa<func::ReturnOp>(op))
-      continue;
-    if (!isa_and_present<AICFDialect>(op.getDialect()))
-      return op.emitError()
-             << "'" << op.getName() << "' inside entry @" << func.getName()
-             << ": only aicf ops are legal in an entry";
-    for (auto [i, type] : llvm::enumerate(op.getResultTypes()))
-      if (failed(checkTensorType(&op, "result " + Twine(i), type)))
-        return failure();
-  }
-  return success();
+  // In loops, too; a map is not expanded yet.
+  auto check = [&](Operation *op) -> WalkResult {
+    if (failed(checkOp(func, op)))
+      return WalkResult::interrupt();
+    return isa<MapOp>(op) ? WalkResult::skip() : WalkResult::advance();
+  };
+  return failure(func.walk<WalkOrder::PreOrder>(check).wasInterrupted());
 }
 
 namespace {
@@ -207,6 +218,9 @@ static LogicalResult checkShared(func::FuncOp func,
       return disagree(arg.roleName, other.arg.roleName);
     if (!(arg.init() == other.arg.init()))
       return disagree(text(arg.initAttr), text(other.arg.initAttr));
+    if (arg.isScratch != other.arg.isScratch)
+      return disagree(arg.isScratch ? "aicf.scratch" : "no aicf.scratch",
+                      arg.isScratch ? "no aicf.scratch" : "aicf.scratch");
     if (arg.data != other.arg.data)
       return disagree("some elements", "other elements");
     if (arg.derivedFrom != other.arg.derivedFrom)

@@ -95,6 +95,10 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
         if not 0 <= number < len(arguments) or numbers.count(number) > 1:
             raise InvalidArgumentError("donate_argnums is %r, expected numbers of the %d "
                                        "arguments" % (donate_argnums, len(arguments)))
+    for what, number in (("max_unroll", max_unroll), ("max_while", max_while)):
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            raise InvalidArgumentError("%s is %r, expected an int of 0 or more"
+                                       % (what, number))
     if precision not in ("f32", "tf32"):
         raise ValueError("precision is %r, expected \"f32\" or \"tf32\": the function says "
                          "what it computes in 16 bits" % (precision,))

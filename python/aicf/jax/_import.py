@@ -284,12 +284,14 @@ class Importer:
         if any(value is _NOTHING for value in inits):
             return [_NOTHING] * len(inits)
         self._is_in_loop = True
+        known = self.notes.copy()
         try:
             return list(current_trace("a loop").repeat(times, list(map(tensor_of, inits)), once))
         except _Refused:  # it is in self.refused
             return [_NOTHING] * len(inits)
         finally:
             self._is_in_loop = False
+            self.notes.restore(known)  # others name values from inside of the loop
 
     def _scan(self, params: Any, operands: list[Any]) -> list[Any]:
         length, is_reversed = int(params["length"]), bool(params["reverse"])
@@ -326,10 +328,10 @@ class Importer:
         own = sorted(set(first))
         inputs = [var for var in body.jaxpr.invars if any(var is other for other in stacked)]
         avals = [stacked[i].aval for i in own]
-        stacks = [np.broadcast_to(
+        stacks = [constant(np.broadcast_to(
             np.zeros((), NUMPY_TYPES[dtype]),
-            (length, *_narrow.stored_shape(aval.shape, aval.dtype)))
-            for aval in avals if (dtype := dtype_of(aval.dtype))]
+            (length, *_narrow.stored_shape(aval.shape, aval.dtype)))).astype(dtype)
+            for aval in avals if (dtype := dtype_of(aval.dtype)) and 0 not in aval.shape]
         if len(stacks) < len(avals) or any(value is _NOTHING for value in columns):
             return [_stand_in(var.aval) for var in body.jaxpr.outvars]
         columns = list(map(tensor_of, columns))

@@ -153,6 +153,8 @@ def _filled(call: Call, made: Tensor, columns: list[Any], limits: list[int], for
     if outside is None:
         return made
     # Of each index, for all of its window.
+    if len(outside.shape) + len(form.window) != len(call.shape):
+        raise Unsupported("fills boxes at places that values say")
     sizes = iter(outside.shape)
     whole = [1 if d in form.window else next(sizes) for d in range(len(call.shape))]
     return made.masked_fill(broadcast(outside.reshape(whole), call.shape), float(number))

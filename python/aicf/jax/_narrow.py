@@ -124,7 +124,8 @@ def run(equation: Any, operands: list[Any], run_row: RunRow, run_jaxpr: Callable
     is_wide = not row.of_bits and "uint32" in (*names, *results)
     if "uint64" in (*names, *results) and not row.of_bits and name != "convert_element_type":
         raise Unsupported("of uint64")
-    own = [_operand(value, n, is_wide) for value, n in zip(operands, names)]
+    own = [_operand(value, n, is_wide or i >= _STARTS.get(name, len(names)))
+           for i, (value, n) in enumerate(zip(operands, names))]
     if name in _SIGNS and not is_constant(own[0]) \
             and _SIGNS[name] == names[0].startswith("u"):
         own[0] = _wrapped(own[0], names[0], _SIGNS[name])
@@ -163,6 +164,8 @@ def _narrowed(made: Any, name: str, is_of_float: bool) -> Any:
     return made.astype(kind) if bits >= 32 else _wrapped(made, name, low < 0)
 
 
+#: Rows of bits of which the operands from this one on are numbers: where a box starts.
+_STARTS = {"dynamic_slice": 1, "dynamic_update_slice": 2}
 #: Shifts to the right that read a number with or without a sign, whatever its type is.
 _SIGNS = {"shift_right_arithmetic": True, "shift_right_logical": False}
 
@@ -187,6 +190,8 @@ def _of_keys(equation: Any, operands: list[Any], run_jaxpr: Callable[..., Any]) 
 
     def once(*words: Any) -> Any:
         return getattr(impl, function)(*words, *given.values())
+    if function == "fold_in":
+        return _folded(equation, operands, impl, run_jaxpr)
     for _ in keyed.shape if function != "seed" else equation.invars[0].aval.shape:
         once = jax.vmap(once)
     shapes = [jax.ShapeDtypeStruct(stored_shape(v.aval.shape, v.aval.dtype),
@@ -197,12 +202,33 @@ def _of_keys(equation: Any, operands: list[Any], run_jaxpr: Callable[..., Any]) 
     return made
 
 
+def _folded(equation: Any, operands: list[Any], impl: Any, run_jaxpr: Callable[..., Any]
+            ) -> list[Any]:
+    """A number for each key, one for all, or one key for all numbers."""
+    keys, numbers = (v.aval for v in equation.invars)
+    shape = np.broadcast_shapes(keys.shape, numbers.shape)
+
+    def whole(words: Any, data: Any) -> Any:
+        once = impl.fold_in
+        for _ in shape:
+            once = jax.vmap(once)
+        return once(jax.numpy.broadcast_to(words, (*shape, *impl.key_shape)),
+                    jax.numpy.broadcast_to(data, shape))
+    made: list[Any] = run_jaxpr(jax.make_jaxpr(whole)(
+        jax.ShapeDtypeStruct((*keys.shape, *impl.key_shape), np.uint32),
+        jax.ShapeDtypeStruct(numbers.shape, numbers.dtype)),
+        [_words(value) for value in operands])
+    return made
+
+
 def _generated(equation: Any, operands: list[Any], run_jaxpr: Callable[..., Any]
                ) -> list[Any]:
     """Bits of Philox, which is what XLA takes where nobody says."""
     if "DEFAULT" not in str(equation.params["algorithm"]) \
             and "PHILOX" not in str(equation.params["algorithm"]):
         raise Unsupported("of the algorithm %s" % equation.params["algorithm"])
+    if 0 in equation.params["shape"]:
+        raise Unsupported("draws nothing")
     if _name(equation.invars[0].aval) != "uint32":
         raise Unsupported("with a key of %s" % equation.invars[0].aval)
     made: list[Any] = run_jaxpr(_philox.as_jaxpr(equation.params), operands)

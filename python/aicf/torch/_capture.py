@@ -238,6 +238,7 @@ def _read(program: Any, whole: Any, frozen: Callable[[Any], bool],
         arguments[node] = Argument(kind, -1, spec.target, value)
     found = Captured(graph, arguments, {}, updates, results, _unflatten_of(program),
                      whole.kept)
+    _check_sizes(graph)
     _take_whole_rows(graph)
     _fold(found)
     _check_decisions(found, is_a_check, may_guard)
@@ -248,6 +249,18 @@ def _read(program: Any, whole: Any, frozen: Callable[[Any], bool],
     _check_starts(found)
     _find_active(found, frozen)
     return found
+
+
+def _check_sizes(graph: Any) -> None:
+    """Raises ModuleImportError: values decide how large a tensor is."""
+    for node in graph.nodes:
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor) and not all(
+                isinstance(size, int) for size in value.shape):
+            raise ModuleImportError(
+                "the size of a tensor depends on the values of another one (%s gives %s): "
+                "compute all elements, and choose with torch.where" % (
+                    overload_of(node), tuple(map(str, value.shape))), *line_of(node)[:2])
 
 
 #: An index that is repeated along the other dimensions, and the op that takes it once.

@@ -24,6 +24,8 @@ import torch
 
 #: What the assertions of decisions are called; a number follows.
 MARK = "aicf decision "
+#: Part of a number that is rounding, where it is asked for once more.
+_ROUNDING = 1e-5
 #: Runs of the module to find out which decisions are checks.
 _MOST_RUNS = 32
 
@@ -59,10 +61,16 @@ def _is_value(kind: str, operands: tuple[Any, ...], value: Any) -> Any:
         return same.all() if value else ~same.all()
     if kind == "__bool__":
         return (x != 0).reshape(()) if value else (x == 0).reshape(())
+    if kind == "tolist" and x.is_floating_point():
+        given = torch.tensor(value, dtype=x.dtype)
+        return ((x - given).abs() <= given.abs() * _ROUNDING).all()
     if kind == "tolist":
         return (x == torch.tensor(value, dtype=x.dtype)).all()
     if isinstance(value, float) and math.isnan(value):
         return x.isnan().reshape(())
+    if isinstance(value, float) and math.isfinite(value):
+        # What PyTorch computes and what the step does differ by roundings.
+        return ((x - value).abs() <= abs(value) * _ROUNDING).reshape(())
     return (x == value).reshape(())
 
 

@@ -114,6 +114,9 @@ inline constexpr llvm::StringLiteral kValuesAttr = "aicf.values";
 inline constexpr llvm::StringLiteral kNodesAttr = "aicf.nodes";
 /// How many batches make an update of an entry, 2 or more.
 inline constexpr llvm::StringLiteral kAccumulateAttr = "aicf.accumulate";
+/// On a state: it is written before it is read in each run of an entry, so that
+/// no checkpoint needs it.
+inline constexpr llvm::StringLiteral kScratchAttr = "aicf.scratch";
 /// On an entry: the entry of which it is a part, and how often the part runs.
 inline constexpr llvm::StringLiteral kPartOfAttr = "aicf.part_of";
 inline constexpr llvm::StringLiteral kRepeatAttr = "aicf.repeat";

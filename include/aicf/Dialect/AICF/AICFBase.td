@@ -58,7 +58,8 @@ def AICF_Dialect : Dialect {
     entry. `aicf.part_of = "step"` makes a function a part of the entry `@step`, which stands
     behind all of its parts and is the last one itself. `aicf.repeat = 100` lets the part run
     100 times in a row. The parts share the inputs of `@step`, and each output comes from one
-    of them. What one part gives to another, or a run to the next, is a state.
+    of them. What one part gives to another, or a run to the next, is a state; `aicf.scratch` on
+    it says that no checkpoint needs it, because each run of the entry writes it first.
 
     A value that changes from step to step is a tensor and never an attribute, because a
     captured graph would freeze an attribute (`--aicf-check-capture-safety`).

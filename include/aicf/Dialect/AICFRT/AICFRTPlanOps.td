@@ -67,7 +67,8 @@ def AICFRT_GlobalOp : AICFRT_Op<"global", [Symbol, HasParent<"PlanOp">]> {
     that covers all of it, as callers read and write it. `vid` is the label of that value.
     `offset` counts bytes from the start of the persistent segment. `init` says how the buffer
     gets its first value, with a number for constant and normal. `derived_from` names the
-    buffer that a state is the cast of. `data` holds the elements of a constant.
+    buffer that a state is the cast of. `data` holds the elements of a constant. `scratch` says
+    that no checkpoint has the state.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, AICFRT_RoleAttr:$role,
       DefaultValuedProp<I64Prop, "-1">:$offset,
@@ -76,9 +77,10 @@ def AICFRT_GlobalOp : AICFRT_Op<"global", [Symbol, HasParent<"PlanOp">]> {
       OptionalAttr<AICFRT_InitKindAttr>:$init,
       DefaultValuedAttr<F64Attr, "0.0">:$init_value,
       OptionalAttr<FlatSymbolRefAttr>:$derived_from,
-      OptionalAttr<ElementsAttr>:$data);
+      OptionalAttr<ElementsAttr>:$data, UnitAttr:$scratch);
   let assemblyFormat = [{
     $sym_name custom<EnumName>($role) `offset` `(` $offset `)` `vid` `(` $vid `)`
+    (`scratch` $scratch^)?
     (`init` `(` custom<EnumName>($init)^ (`,` $init_value^)? `)`)?
     (`derived_from` `(` $derived_from^ `)`)? (`data` `(` $data^ `)`)? attr-dict `:` $type
   }];

@@ -284,14 +284,18 @@ class Importer:
         if any(value is _NOTHING for value in inits):
             return [_NOTHING] * len(inits)
         self._is_in_loop = True
-        known = self.notes.copy()
+        known = [(of, _remembered(of)) for of in (self.notes, *self.raisers)]
         try:
             return list(current_trace("a loop").repeat(times, list(map(tensor_of, inits)), once))
         except _Refused:  # it is in self.refused
             return [_NOTHING] * len(inits)
         finally:
             self._is_in_loop = False
-            self.notes.restore(known)  # others name values from inside of the loop
+            for of, own in known:  # what was noted names values from inside of the loop
+                for name, before in own.items():
+                    now = getattr(of, name)
+                    now.clear()
+                    now.update(before)
 
     def _scan(self, params: Any, operands: list[Any]) -> list[Any]:
         length, is_reversed = int(params["length"]), bool(params["reverse"])
@@ -351,6 +355,13 @@ class Importer:
                       for n, i in enumerate(own)), *([at - 1] if is_reversed else [])]
         after = self._repeat(length, [*carry, *stacks, *places], run)
         return [*after[:count], *(after[count + own.index(i)] for i in first)]
+
+
+def _remembered(of: Any) -> dict[str, Any]:
+    """What an object has noted of values, by attribute."""
+    return {name: {key: list(v) if isinstance(v, list) else v for key, v in value.items()}
+            if isinstance(value, dict) else set(value)
+            for name, value in vars(of).items() if isinstance(value, (dict, set))}
 
 
 class _Refused(Exception):

@@ -109,14 +109,6 @@ class Notes:
         if not is_constant(tensor):
             self._kept[kind, id(tensor)] = tensor, note  # the tensor keeps its id()
 
-    def copy(self) -> dict[tuple[str, int], tuple[Any, Any]]:
-        return dict(self._kept)
-
-    def restore(self, kept: dict[tuple[str, int], tuple[Any, Any]]) -> None:
-        """Forgets what was noted since copy()."""
-        self._kept.clear()
-        self._kept.update(kept)
-
     def of(self, kind: str, tensor: Any) -> Any:
         """The note, or None."""
         own = None if is_constant(tensor) else self._kept.get((kind, id(tensor)))

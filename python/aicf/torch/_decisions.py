@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 #: What the assertions of decisions are called; a number follows.
 MARK = "aicf decision "
@@ -153,9 +154,11 @@ def _asked(decide: Callable[..., Any]) -> Iterator[None]:
             finally:
                 depth -= 1
         return ask
-    places = [(torch.Tensor, name) for name in (
-        "__bool__", "__int__", "__float__", "__index__", "item", "tolist", "equal",
-        "allclose")]
+    names = ("__bool__", "__int__", "__float__", "__index__", "item", "tolist", "equal",
+             "allclose")
+    # The export's tensors have some of their own.
+    places = [(kind, name) for kind in (torch.Tensor, FakeTensor) for name in names
+              if kind is torch.Tensor or name in kind.__dict__]
     places += [(torch, "equal"), (torch, "allclose")]
     before = [(place, name, place.__dict__.get(name)) for place, name in places]
     for place, name in places:

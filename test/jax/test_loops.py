@@ -251,6 +251,8 @@ def test_refused():
     assert "a loop of 100 runs inside of another loop: both can only be unrolled, and " \
         "max_unroll is 64" in refused(
             lambda x: fori(0, 90, lambda i, c: fori(0, 100, lambda j, v: v * 0.9, c), x), X)
+    assert "a loop of 90 runs that stacks float32[2,0]" in refused(
+        lambda x: scan(lambda c, _: (c, c[:, :0]), x, None, length=90)[1].sum(), X)
     text = refused(lambda x: fori(0, 90, lambda i, v: jax.lax.digamma(v), x), X)
     assert "digamma: nobody has told AICF what it is (1 times" in text
     assert "more than 16777216 times, or for ever" in refused(

@@ -331,13 +331,14 @@ class Importer:
                  for var in stacked]
         own = sorted(set(first))
         inputs = [var for var in body.jaxpr.invars if any(var is other for other in stacked)]
-        avals = [stacked[i].aval for i in own]
-        stacks = [constant(np.broadcast_to(
-            np.zeros((), NUMPY_TYPES[dtype]),
-            (length, *_narrow.stored_shape(aval.shape, aval.dtype)))).astype(dtype)
-            for aval in avals if (dtype := dtype_of(aval.dtype)) and 0 not in aval.shape]
-        if len(stacks) < len(avals) or any(value is _NOTHING for value in columns):
-            return [_stand_in(var.aval) for var in body.jaxpr.outvars]
+        stacks = []
+        for aval in (stacked[i].aval for i in own):
+            dtype = dtype_of(aval.dtype)
+            if dtype is None or 0 in aval.shape:
+                raise Unsupported("a loop of %d runs that stacks %s" % (length, aval))
+            zeros = np.broadcast_to(np.zeros((), NUMPY_TYPES[dtype]), (
+                length, *_narrow.stored_shape(aval.shape, aval.dtype)))
+            stacks.append(constant(zeros).astype(dtype))
         columns = list(map(tensor_of, columns))
         places: list[Any] = [np.asarray(length - 1, "i8")] if is_reversed else []
 

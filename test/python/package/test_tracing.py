@@ -119,7 +119,9 @@ def test_one_size_is_a_shape():
 def test_every_op_has_a_function_with_a_docstring():
     page = (__import__("conftest").SOURCE / "docs/AICFDialect.md").read_text()
     names = re.findall(r"^### `aicf\.(\w+)`", page, re.M)
-    names.remove("yield")  # what a map's function returns
+    # What a map's function returns; a loop, which has no derivative: imports make it by
+    # EntryTrace.repeat().
+    names = [n for n in names if n not in ("yield", "repeat", "next")]
     assert len(names) > 50 and sorted(names) == sorted(ops.__all__)
     for name in names:
         doc = getattr(ops, name).__doc__

@@ -115,6 +115,14 @@ TEST_P(ExecutorTest, PartsRunSeveralTimes) {
   ASSERT_TRUE(graph->run(GraphKey{"train", 2}).ok());
   EXPECT_EQ(stateOf(*graph), expected);
   EXPECT_EQ(graph->statistics().launches, 1u);
+  plan.entries[0].parts = {{all, 1 << 16}}; // too many for a graph
+  auto many = makeTrainer({}, plan);
+  EXPECT_EQ(many->capture("train").code(), StatusCode::FailedState);
+  plan.entries[0].parts = {{all, uint32_t(kMaxGraphCalls / all)}};
+  auto some = makeTrainer({}, plan);
+  ASSERT_TRUE(some->run(GraphKey{"train", 2}).ok());
+  EXPECT_EQ(some->statistics().captures, 0u);
+  EXPECT_EQ(some->statistics().runs, 2u);
 }
 
 TEST_P(ExecutorTest, BranchesForkInEachRunOfAPart) {

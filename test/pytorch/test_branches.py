@@ -137,6 +137,8 @@ def test_branches_are_checked_at_each_call():
     with pytest.raises(BranchError):
         step(-x[:2], y[:2])  # another size has its own entry
     step(x[:2], y[:2])
+    with pytest.raises(BranchError):
+        step.program["train_step@2"](-x[:2], y[:2])
     for call in (step, lambda: step.run(2)):
         with pytest.raises(InvalidArgumentError, match="takes its inputs with each call"):
             call()

@@ -75,6 +75,7 @@ class Step(Entry):
 
     _refresh: Callable[[], None] | None = None
     _guards: Entry | None = None
+    _is_checked = False  # the batch of the call that goes on
     _current_stream: Callable[[], int] | None = None
 
     def _attach(self, imported: Imported, optimizer: TorchOptimizer,
@@ -136,9 +137,15 @@ class Step(Entry):
             from ._import import held
             args = tuple(map(held, args))
             kwargs = {name: held(value) for name, value in kwargs.items()}
-        if self._guards is not None and self is self.family.root:
-            self._check_branches(self._guards, args, kwargs)
-        return super().__call__(*args, **kwargs)
+        root = self.family.root  # an entry of another size may be called by itself, too
+        if root._guards is None or root._is_checked:
+            return super().__call__(*args, **kwargs)
+        root._check_branches(root._guards, args, kwargs)
+        root._is_checked = True
+        try:
+            return super().__call__(*args, **kwargs)
+        finally:
+            root._is_checked = False
 
     def _check_branches(self, guards: Entry, args: Sequence[Any], kwargs: Mapping[str, Any]
                         ) -> None:
@@ -156,7 +163,7 @@ class Step(Entry):
 
     def run(self, n: int = 1, *, steps_per_launch: int = 1) -> Any:
         """As Entry.run; the groups' numbers are read once, before the first step."""
-        if self._guards is not None:
+        if self.family.root._guards is not None:
             raise InvalidArgumentError("a step that checks its branches takes its inputs with "
                                        "each call: run() would not check them")
         self._before_run()

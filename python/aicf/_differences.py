@@ -53,7 +53,7 @@ def special_values(array: Any) -> Any:
     least and the largest; None: it has one number, or what is not finite.
 
     Args:
-        array: of floats, of NumPy or PyTorch (on the host).
+        array: of floats, of NumPy.
     """
     own = np.array(array, copy=True, order="C")
     if own.size < 2 or not np.isfinite(own.astype("f8")).all():

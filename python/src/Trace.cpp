@@ -537,6 +537,11 @@ bool TracedModule::endFunction(const std::vector<TracedResult> &results,
     return false;
   func::FuncOp function = *impl->function;
   Location location = function.getLoc();
+  if (impl->map.body || impl->repeat) {
+    emitError(location) << (impl->map.body ? "a map is open"
+                                           : "a loop is open");
+    return false;
+  }
   OpBuilder builder = OpBuilder::atBlockEnd(&function.front());
   SmallVector<Value> returned;
   SmallVector<DictionaryAttr> resultAttributes;

@@ -83,3 +83,15 @@ func.func @there(%x: tensor<4xf32> {aicf.role = "state", aicf.name = "x"})
   }
   return %a : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{argument 0 has no name, which an entry with loops needs}}
+func.func @without_a_name(%x: tensor<4xf32> {aicf.role = "input"})
+    -> (tensor<4xf32> {aicf.name = "y"}) {
+  %y = aicf.repeat 9 %x : tensor<4xf32> -> tensor<4xf32> {
+  ^bb0(%i: tensor<i64>, %h: tensor<4xf32>):
+    aicf.next %h : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}

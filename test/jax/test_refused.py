@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What cannot be imported: one error that names everything, with the user's lines."""
 
+import contextlib
 import re
 
 import jax
@@ -43,6 +44,25 @@ def test_bits_of_another_algorithm():
                                          RNG_THREE_FRY)[1]
     assert "of the algorithm RNG_THREE_FRY" in refused(
         function, np.zeros(4, "u4"))
+
+
+@pytest.mark.parametrize("key, shape, text", [
+    (np.zeros(2, "u8"), (3,), "with a key of uint64[2]"),
+    (np.zeros(4, "u4"), (0,), "draws nothing")], ids=["u64", "nothing"])
+def test_bits_that_nobody_draws(key, shape, text):
+    with (jax.enable_x64(True) if key.dtype == "u8" else contextlib.nullcontext()):
+        assert text in refused(lambda k: jax.lax.rng_bit_generator(k, shape)[1], key)
+
+
+def test_places_of_boxes():
+    def write(x, at):
+        return jax.vmap(lambda row, i: row.at[i].set(0.0))(x, at)
+    assert "writes one box for each of a batch" in refused(write, X, np.zeros(4, "i4"))
+
+    def fill(x, at):
+        return x.at[at].get(mode="fill", fill_value=7.0)
+    step = aicf.jax.compile_step(fill, (X, np.array([1, 9], "i4")))
+    assert np.array_equal(step(X, np.array([1, 9], "i4")), fill(jnp.asarray(X), np.array([1, 9])))
 
 
 def test_draws_of_a_constant_key_are_those_of_jax():

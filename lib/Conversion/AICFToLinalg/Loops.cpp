@@ -26,8 +26,6 @@ struct LowerRepeat : OpConversionPattern<RepeatOp> {
                            index(int64_t(op.getTimes())), index(1),
                            adaptor.getInits());
     Block *body = loop.getBody();
-    if (op.getInits().empty()) // it ends already
-      rewriter.eraseOp(body->getTerminator());
     rewriter.setInsertionPointToStart(body);
     Value run = arith::IndexCastOp::create(
         rewriter, loc, rewriter.getI64Type(), loop.getInductionVar());

@@ -17,6 +17,8 @@ LogicalResult RepeatOp::verifyRegions() {
   if (int64_t(getTimes()) < 1 || int64_t(getTimes()) > INT32_MAX)
     return emitOpError() << "C1: `times` is " << int64_t(getTimes())
                          << ", expected a number in [1, 2^31)";
+  if (getInits().empty())
+    return emitOpError() << "C1: there is no init, so that nothing comes of it";
   Block &block = getBody().front();
   auto counter = RankedTensorType::get({}, IntegerType::get(getContext(), 64));
   SmallVector<Type> expected{counter};

@@ -35,7 +35,7 @@ def AICF_RepeatOp : Op<AICF_Dialect, "repeat", [
     }
     ```
 
-    - C1: `times` is a number in [1, 2^31).
+    - C1: `times` is a number in [1, 2^31), and there is an init.
     - C2: the body has an argument tensor<i64>, and one of each init's type.
     - C3: the body ends in `aicf.next` with values of the inits' types, and the results
       have these types.

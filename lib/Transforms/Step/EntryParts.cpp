@@ -110,13 +110,14 @@ LogicalResult aicf::step::checkRepeats(func::FuncOp func,
       return func.emitError() << "its loops become entries such as @"
                               << entry.getName() << ", which is there already";
     for (auto [i, arg] : llvm::enumerate(EntrySignature(entry).arguments))
-      if (arg.name.empty() || isTaken(arg.name))
-        return entry.emitError()
-               << "argument " << i << " is named \"" << arg.name << "\", "
-               << (arg.name.empty()
-                       ? "and in an entry with loops each has a name"
-                       : "as the states of the loops of @" + name +
-                             " are: give it or the entry another name");
+      if (arg.name.empty() || isTaken(arg.name)) {
+        InFlightDiagnostic error = entry.emitError() << "argument " << i;
+        if (arg.name.empty())
+          return error << " has no name, which an entry with loops needs";
+        return error << " is named \"" << arg.name
+                     << "\", as the states of the loops of @" << name
+                     << " are: give it or the entry another name";
+      }
   }
   return success();
 }

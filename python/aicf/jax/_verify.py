@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One step of JAX beside ours: all that it returns, and the donated trees.
 
-Both start from the example arguments, and once more from special values. A leaf may differ by 8 times what JAX's own f32
-differs from its f64. Afterwards the step is where it was.
+Both start from the example arguments, and once more from special values. A leaf may differ
+by 8 times what JAX's own f32 differs from its f64. Afterwards the step is where it was.
 """
 
 from __future__ import annotations
@@ -29,14 +29,12 @@ from ._trees import tree_of
 FLOORS = 2.0 ** -18, 2.0 ** -4
 
 
-@contextlib.contextmanager
-def _wide() -> Iterator[None]:
+def _x64(enabled: bool) -> contextlib.AbstractContextManager[None]:
     if hasattr(jax, "enable_x64"):
-        context = jax.enable_x64(True)
+        made: contextlib.AbstractContextManager[None] = jax.enable_x64(enabled)
     else:  # before JAX 0.8
-        context = jax.experimental.enable_x64()
-    with context:
-        yield
+        made = jax.experimental.enable_x64(enabled)
+    return made
 
 
 @contextlib.contextmanager
@@ -45,7 +43,7 @@ def _same_draws() -> Iterator[None]:
     def without(draw: Any) -> Any:
         @functools.wraps(draw)
         def drawn(*args: Any, **kwargs: Any) -> Any:
-            with jax.enable_x64(False):
+            with _x64(False):
                 return draw(*args, **kwargs)
         return drawn
     kept = {name: draw for name, draw in vars(jax.random).items()
@@ -68,7 +66,7 @@ def _in_f64(function: Any, arguments: Sequence[Any]) -> list[Any] | None:
         return value.astype("f8") if str(value.dtype) in ("float16", "float32", "bfloat16") \
             else value
     try:
-        with _wide(), _same_draws():
+        with _x64(True), _same_draws():
             made = jax.jit(function)(*jax.tree_util.tree_map(cast, tuple(arguments)))
             return [np.asarray(stored(leaf), "f8") for leaf in jax.tree_util.tree_leaves(made)]
     except (TypeError, ValueError):
@@ -93,6 +91,20 @@ def _step_of(step: Step, arguments: Sequence[Any], names: Sequence[str]) -> list
             step.set_state(*donated)
 
 
+#: Of each leaf: its name, our value, JAX's, and JAX's in f64 (None: it has none).
+Leaf = tuple[str, Any, Any, Any]
+
+
+def _both(step: Step, arguments: Sequence[Any]) -> list[Leaf]:
+    function = step.imported.function
+    single = tree_of("result", jax.jit(function)(*arguments))
+    double = _in_f64(function, arguments)
+    values = _step_of(step, arguments, single.names)
+    return list(zip(single.names, values,
+                    [np.asarray(stored(leaf)) for leaf in single.leaves],
+                    [None] * len(values) if double is None else double))
+
+
 def verify(step: Step, arguments: Sequence[Any], special: bool = True) -> None:
     """Compares a step on the example arguments, and one on special values.
 
@@ -103,15 +115,10 @@ def verify(step: Step, arguments: Sequence[Any], special: bool = True) -> None:
     Raises: VerificationError, with the leaf that differs most.
     """
     imported = step.imported
-    function = imported.function
-    single = tree_of("result", jax.jit(function)(*arguments))
-    double = _in_f64(function, arguments)
-    values = _step_of(step, arguments, single.names)
     floor = FLOORS[imported.computes_in_16_bits]
     found = []
-    for i, name in enumerate(single.names):
-        wrong = _difference(name, values[i], np.asarray(stored(single.leaves[i])),
-                            None if double is None else double[i], floor)
+    for leaf in _both(step, arguments):
+        wrong = _difference(*leaf, floor)
         found += [wrong] if wrong else []
     batch = _special(imported, arguments) if special and not found else None
     if batch is not None:
@@ -142,22 +149,16 @@ def _special(imported: Any, arguments: Sequence[Any]) -> list[Any] | None:
 
 def _special_differences(step: Step, arguments: Sequence[Any], floor: float
                          ) -> list[tuple[float, str]]:
-    imported = step.imported
-    single = tree_of("result", jax.jit(imported.function)(*arguments))
-    double = _in_f64(imported.function, arguments)
-    values = _step_of(step, arguments, single.names)
     found = []
-    for i, name in enumerate(single.names):
-        theirs = np.asarray(stored(single.leaves[i]))
-        if i not in imported.state_of:
-            wrong = _difference(name, values[i], theirs,
-                                None if double is None else double[i], floor)
+    for i, (name, mine, single, double) in enumerate(_both(step, arguments)):
+        if i not in step.imported.state_of:
+            wrong = _difference(name, mine, single, double, floor)
             found += [wrong] if wrong else []
-        elif theirs.dtype.kind == "f" and double is not None:
+        elif single.dtype.kind == "f" and double is not None:
             # Where JAX's f32 and f64 agree about what is finite.
-            finite = np.isfinite(theirs)
-            known = finite == np.isfinite(double[i])
-            count = int((known & (finite != np.isfinite(values[i]))).sum())
+            finite = np.isfinite(single)
+            known = finite == np.isfinite(double)
+            count = int((known & (finite != np.isfinite(mine))).sum())
             found += [(math.inf, "%s is finite in JAX, or not, and otherwise here, in %d "
                        "elements" % (name, count))] if count else []
     return found

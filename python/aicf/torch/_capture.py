@@ -344,6 +344,7 @@ def _graph_of(found: Captured, results: Sequence[Any]) -> Captured:
             copies[node] = graph.node_copy(node, copies.__getitem__)
     own = [copies[node] for node in results]
     graph.output(own)
+    # What is drawn or checked for nothing goes, too: torch.fx would keep it as impure.
     graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
     alive = set(graph.nodes)
     return Captured(

@@ -11,6 +11,17 @@ func.func @repeat_c1(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @repeat_c1_of_nothing() {
+  // expected-error @+1 {{'aicf.repeat' op C1: there is no init, so that nothing comes of it}}
+  "aicf.repeat"() <{times = 2 : i64}> ({
+  ^bb0(%i: tensor<i64>):
+    aicf.next
+  }) : () -> ()
+  return
+}
+
+// -----
+
 func.func @repeat_c2(%x: tensor<4xf32>) {
   // expected-error @+1 {{'aicf.repeat' op C2: the body takes ('tensor<4xf32>'), expected ('tensor<i64>', 'tensor<4xf32>')}}
   %y = aicf.repeat 2 %x : tensor<4xf32> -> tensor<4xf32> {

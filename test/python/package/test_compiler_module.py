@@ -164,6 +164,7 @@ def test_maps(module):
     refuses(lambda: module.emit("aicf.relu", [half[0]], {}, *HERE),
             "an element of a map is known in the map's function only")
     module.begin_map([0], *HERE)
+    refuses(lambda: module.end_function([(0, OUTPUT)], {}), "a map is open")
     module.abandon_map()
     module.abandon_map()
     refuses(lambda: module.begin_map([9], *HERE), "there is no value 9")
@@ -176,6 +177,35 @@ def test_a_map_is_verified(module):
     module.begin_map([0, 1], *HERE)
     refuses(lambda: module.end_map(2), "operand 1 is 'tensor<4xf32>', expected the shape")
     finish(module)
+
+
+def test_loops(module):
+    run, carried = module.begin_repeat(3, [0], *HERE)
+    assert (run[1:], carried[1:]) == (((), "i64"), ((3,), "f32"))
+    refuses(lambda: module.begin_repeat(3, [0], *HERE), "inside of a map or of another loop")
+    module.begin_map([carried[0]], *HERE)
+    refuses(lambda: module.end_repeat([0]), "a map is open", ("", 0))
+    module.abandon_map()
+    (next_value,) = module.emit("aicf.relu", [carried[0]], {}, *HERE)
+    refuses(lambda: module.end_function([(0, OUTPUT)], {}), "a loop is open")
+    (result,) = module.end_repeat([next_value[0]])
+    assert result[1:] == ((3,), "f32")
+    refuses(lambda: module.end_repeat([0]), "no loop is open", ("", 0))
+    refuses(lambda: module.begin_repeat(3, [99], *HERE), "there is no value 99")
+    refuses(lambda: module.end_function([(carried[0], OUTPUT)], {}),
+            "is known in a map or a loop only")
+    finish(module, result[0])
+    assert module.text().count("aicf.repeat") == 1
+
+
+def test_a_loop_is_abandoned_with_its_function(module):
+    module.begin_repeat(3, [0], *HERE)
+    module.abandon_repeat()
+    module.abandon_repeat()
+    with pytest.raises(aicf.CompileError, match="repeat expects a non-empty block"):
+        finish(module)
+    module.abandon_function()
+    assert "aicf.repeat" not in module.text()
 
 
 def test_locations(module):

@@ -233,6 +233,12 @@ def test_remainders_of_f64():
         assert np.array_equal(step(X.astype("f8") * 1e20), np.fmod(X.astype("f8") * 1e20, 0.1))
 
 
+def of_windows(x, i):
+    """A dimension of one element that is of the index, and stays."""
+    dims = jax.lax.GatherDimensionNumbers((1, 2), (), (0,))
+    return jax.lax.gather(x, i[:, None], dims, (1, 2), mode="fill", fill_value=7)
+
+
 def padded(data, ids):
     return (jax.ops.segment_sum(data, ids, num_segments=3) ** 2).sum()
 
@@ -242,7 +248,7 @@ def padded(data, ids):
     jax.value_and_grad(lambda x, i: jnp.zeros(3).at[i].add(x[:, 0]).sum()),
     lambda x, i: x.at[i].get(mode="fill", fill_value=0),
     lambda x, i: jnp.take(x, i, axis=0, mode="fill", fill_value=-1.0),
-    lambda x, i: x[i], lambda x, i: x[i + 1], lambda x, i: x.reshape(4, 2, 1)[i, i],
+    of_windows, lambda x, i: x[i], lambda x, i: x[i + 1], lambda x, i: x.reshape(4, 2, 1)[i, i],
     lambda x, i: x[7] + 0 * i[:2]])
 def test_an_index_outside_is_what_jax_makes_of_it(function):
     """Compiled on indices inside: padding of a graph is outside, and is dropped."""

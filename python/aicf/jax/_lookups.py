@@ -117,6 +117,7 @@ def _gather(call: Call, x: Any, indices: Any) -> Tensor:
         if size != (1 if is_point else table.shape[dim]):
             raise Unsupported("takes boxes of %s from %s" % (
                 "x".join(map(str, sizes)), "x".join(map(str, table.shape))))
+    window = list(form.window)
     form.drop_points()
     given = _columns(call, indices, len(form.indexed))
     limits = [table.shape[dim] - 1 for dim in form.indexed]
@@ -131,15 +132,16 @@ def _gather(call: Call, x: Any, indices: Any) -> Tensor:
         _note_classes(call, indices, labels[1], made, made.shape)
     else:
         made = _rows(call, table, columns, form).reshape(call.shape)
-    made = _filled(call, made, columns, limits, form)
+    made = _filled(call, made, columns, limits, window)
     if kind == "i1":
         return made > 0
     return made if kind in FLOATS else made.astype("i64").astype(kind)
 
 
-def _filled(call: Call, made: Tensor, columns: list[Any], limits: list[int], form: Form
-            ) -> Tensor:
-    """Of mode "fill": with the number that is given for what is outside; else it is NaN."""
+def _filled(call: Call, made: Tensor, columns: list[Any], limits: list[int],
+            window: list[int]) -> Tensor:
+    """Of mode "fill": with the number that is given for what is outside; else it is NaN.
+    `window` are the dimensions of the result that are not the indices'."""
     number = call.params.get("fill_value")
     if _mode(call) != "FILL_OR_DROP" or number is None or math.isnan(number):
         return made
@@ -152,11 +154,8 @@ def _filled(call: Call, made: Tensor, columns: list[Any], limits: list[int], for
         outside = wrong if outside is None else outside | wrong
     if outside is None:
         return made
-    # Of each index, for all of its window.
-    if len(outside.shape) + len(form.window) != len(call.shape):
-        raise Unsupported("fills boxes at places that values say")
     sizes = iter(outside.shape)
-    whole = [1 if d in form.window else next(sizes) for d in range(len(call.shape))]
+    whole = [1 if d in window else next(sizes) for d in range(len(call.shape))]
     return made.masked_fill(broadcast(outside.reshape(whole), call.shape), float(number))
 
 

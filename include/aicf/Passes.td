@@ -1235,7 +1235,7 @@ def ConvertAICFToLinalg : Pass<"convert-aicf-to-linalg", "ModuleOp"> {
     that its record defines. Products become `linalg.matmul`. Almost everything else becomes
     `linalg.generic`. Reductions take one element after the other along their loops. The code
     computes 16-bit numbers in f32 and rounds the results. It sums losses, means and global
-    norms in f64.
+    norms in f64. `aicf.repeat` becomes `scf.for`.
 
     Names, roles and updates stay as attributes of arguments and results, to tell a caller what
     to do with them. `strip-marks` removes them for tools that do not know the dialect. The

@@ -198,6 +198,10 @@ struct PlanEntry {
   /// All calls, in order; none if all of them run once. No temp lives in two
   /// parts. Since version 4.5.
   std::vector<PlanPart> parts;
+  /// The parts, or all calls as one part.
+  std::vector<PlanPart> runs() const;
+  /// The number of each call's part. A call that no part has is in part 0.
+  std::vector<uint32_t> partsOfCalls() const;
   /// How many batches make an update, 2 or more: all but the last of them go
   /// through the entry NAME.accumulate (aicf/EntryNames.h). 0: one batch does,
   /// or the plan is older than 3.1, which did not say.

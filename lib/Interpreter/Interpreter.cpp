@@ -400,11 +400,8 @@ Status Interpreter::run(std::string_view entry) {
                      entry, "\"");
   AICF_RETURN_IF_ERROR(checkInputs(index));
   const PlanEntry &e = plan->entries[index];
-  std::vector<PlanPart> parts = e.parts;
-  if (parts.empty())
-    parts.push_back({uint32_t(e.calls.size()), 1});
   size_t first = 0;
-  for (const PlanPart &part : parts) {
+  for (const PlanPart &part : e.runs()) {
     for (uint32_t time = 0; time < part.times; ++time) {
       std::fill(entries[index].temp.begin(), entries[index].temp.end(),
                 kNothing); // no temp lives on into another run

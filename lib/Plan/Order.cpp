@@ -14,14 +14,9 @@ StatusOr<HappensBefore> orderOf(const PlanEntry &entry) {
   orders.reserve(entry.calls.size());
   for (const PlanCall &call : entry.calls)
     orders.push_back({call.stream, call.waits, call.signals});
-  size_t at = 0;
-  for (uint32_t part = 0; part < entry.parts.size(); ++part)
-    for (uint32_t i = 0; i < entry.parts[part].numCalls; ++i) {
-      if (at == orders.size())
-        return makeError(StatusCode::InvalidArgument, "its parts have more "
-                         "calls than it has");
-      orders[at++].part = part;
-    }
+  const std::vector<uint32_t> partOf = entry.partsOfCalls();
+  for (size_t i = 0; i < orders.size(); ++i)
+    orders[i].part = partOf[i];
   return HappensBefore::create(orders);
 }
 

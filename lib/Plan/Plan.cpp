@@ -53,6 +53,21 @@ bool PlanCall::operator==(const PlanCall &o) const {
 }
 #undef AICF_IS_EQUAL
 
+std::vector<PlanPart> PlanEntry::runs() const {
+  if (!parts.empty())
+    return parts;
+  return {{uint32_t(calls.size()), 1}};
+}
+
+std::vector<uint32_t> PlanEntry::partsOfCalls() const {
+  std::vector<uint32_t> partOf(calls.size());
+  size_t at = 0;
+  for (uint32_t part = 0; part < parts.size(); ++part)
+    for (uint32_t i = 0; i < parts[part].numCalls && at < partOf.size(); ++i)
+      partOf[at++] = part;
+  return partOf;
+}
+
 const PlanEntry *Plan::findEntry(std::string_view name) const {
   for (const PlanEntry &entry : entries)
     if (entry.name == name)

@@ -297,14 +297,6 @@ private:
   Status checkBuffers();
   Status checkValues() const;
   Status checkParts() const;
-  /// The part of each call; they are checked.
-  std::vector<uint32_t> partsOfCalls() const {
-    std::vector<uint32_t> partOf;
-    for (uint32_t part = 0; part < entry.parts.size(); ++part)
-      partOf.insert(partOf.end(), entry.parts[part].numCalls, part);
-    partOf.resize(entry.calls.size());
-    return partOf;
-  }
   Status checkPartTemps(Span<const AccessSet> accesses) const;
   Status checkNumbers(const PlanCall &call, const DiagnosticPath &at) const;
   Status checkOneCall(const PlanCall &call, const DiagnosticPath &at) const;
@@ -460,7 +452,7 @@ Status EntryChecker::checkParts() const {
 Status EntryChecker::checkPartTemps(Span<const AccessSet> accesses) const {
   if (entry.parts.empty())
     return {};
-  const std::vector<uint32_t> partOf = partsOfCalls();
+  const std::vector<uint32_t> partOf = entry.partsOfCalls();
   for (size_t i = 0; i < entry.buffers.size(); ++i) {
     const AccessSet &own = accesses[i];
     if (segmentOf(entry.buffers[i].role) == Segment::Temp && !own.empty() &&
@@ -661,7 +653,7 @@ Status EntryChecker::checkAllWritten(const AccessTracker &tracker) const {
   }
   std::vector<std::unordered_set<uint32_t>> writtenIn(
       std::max<size_t>(entry.parts.size(), 1)); // values, by part
-  const std::vector<uint32_t> partOf = partsOfCalls();
+  const std::vector<uint32_t> partOf = entry.partsOfCalls();
   for (size_t i = 0; i < entry.calls.size() && !derived.empty(); ++i)
     writtenIn[partOf[i]].insert(entry.calls[i].outs.begin(),
                                 entry.calls[i].outs.end());

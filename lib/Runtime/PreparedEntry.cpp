@@ -119,9 +119,7 @@ StatusOr<PreparedEntry> prepareEntry(const Plan &plan, size_t index,
 Status describeEntry(const Plan &plan, size_t index, PreparedEntry &prepared) {
   const PlanEntry &entry = plan.entries[index];
   prepared.entry = &entry;
-  prepared.parts = entry.parts;
-  if (prepared.parts.empty())
-    prepared.parts.push_back({uint32_t(entry.calls.size()), 1});
+  prepared.parts = entry.runs();
   prepared.diesAfter.assign(prepared.calls.size(), {});
   prepared.readBuffers.clear();
   prepared.writtenBuffers.clear();

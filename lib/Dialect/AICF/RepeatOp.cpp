@@ -11,8 +11,6 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
 
-void NextOp::build(OpBuilder &, OperationState &) {} // no values
-
 LogicalResult RepeatOp::verifyRegions() {
   if (int64_t(getTimes()) < 1 || int64_t(getTimes()) > INT32_MAX)
     return emitOpError() << "C1: `times` is " << int64_t(getTimes())
@@ -26,7 +24,11 @@ LogicalResult RepeatOp::verifyRegions() {
   if (block.getArgumentTypes() != TypeRange(expected))
     return emitOpError() << "C2: the body takes (" << block.getArgumentTypes()
                          << "), expected (" << expected << ")";
-  auto next = cast<NextOp>(block.getTerminator());
+  auto next = dyn_cast<NextOp>(block.getTerminator());
+  if (!next)
+    return emitOpError() << "C3: the body ends in '"
+                         << block.getTerminator()->getName()
+                         << "', expected 'aicf.next'";
   if (next.getValues().getTypes() != getInits().getTypes() ||
       getResultTypes() != getInits().getTypes())
     return emitOpError() << "C3: the body gives (" << next.getValues().getTypes()

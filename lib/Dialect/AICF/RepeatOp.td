@@ -12,7 +12,7 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def AICF_RepeatOp : Op<AICF_Dialect, "repeat", [
-    SingleBlockImplicitTerminator<"NextOp">, RecursiveMemoryEffects]> {
+    SingleBlock, RecursiveMemoryEffects]> {
   let summary = "results = what the body makes of inits, `times` times in a row";
   let description = [{
     The first argument of the body counts the runs from 0. The others are what the run
@@ -54,7 +54,6 @@ def AICF_NextOp : Op<AICF_Dialect, "next", [Pure, Terminator, ReturnLike,
   let summary = "end a run of a repeat";
   let description = "\n    The next run gets the values, or who reads the repeat's results.\n";
   let arguments = (ins Variadic<AICF_Any>:$values);
-  let builders = [OpBuilder<(ins)>]; // of a repeat without inits
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 

@@ -1,4 +1,5 @@
-//===- PlanEmitter.cpp - entries to one aicf_rt.plan ------------------------===//
+//===- PlanEmitter.cpp - entries to one aicf_rt.plan
+//------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,15 +36,15 @@ void PlanEmitter::emitGlobals(func::FuncOp func) {
       continue;
     auto type = cast<RankedTensorType>(func.getArgumentTypes()[i]);
     step::Initializer init = arg.init();
-    auto global = GlobalOp::create(builder, func.getArgument(i).getLoc(),
-                                   arg.name, RoleAttr::get(context, arg.role),
-                                   /*offset=*/-1, labelOf(func.getArgument(i)),
-                                   ValueType::get(context, type),
-                                   init.kind == aicf::InitKind::None
-                                       ? InitKindAttr()
-                                       : InitKindAttr::get(context, init.kind),
-                                   APFloat(init.value), FlatSymbolRefAttr(),
-                                   arg.data);
+    auto global =
+        GlobalOp::create(builder, func.getArgument(i).getLoc(), arg.name,
+                         RoleAttr::get(context, arg.role),
+                         /*offset=*/-1, labelOf(func.getArgument(i)),
+                         ValueType::get(context, type),
+                         init.kind == aicf::InitKind::None
+                             ? InitKindAttr()
+                             : InitKindAttr::get(context, init.kind),
+                         APFloat(init.value), FlatSymbolRefAttr(), arg.data);
     global.setScratch(arg.isScratch);
     if (!arg.derivedFrom.empty())
       global.setDerivedFrom(arg.derivedFrom);
@@ -51,7 +52,7 @@ void PlanEmitter::emitGlobals(func::FuncOp func) {
 }
 
 Value PlanEmitter::emitBuffer(Location loc, Role role, StringRef name,
-                          uint64_t bytes) {
+                              uint64_t bytes) {
   MLIRContext *context = builder.getContext();
   return AllocOp::create(
       builder, loc, BufferType::get(context), RoleAttr::get(context, role),
@@ -66,13 +67,12 @@ Value PlanEmitter::emitValue(Value value, const StoragePlan &storages) {
 }
 
 Value PlanEmitter::emitValue(size_t storage, int64_t byteOffset,
-                         RankedTensorType type, Value first) {
+                             RankedTensorType type, Value first) {
   Value &emitted = values[{storage, byteOffset, type}];
   if (!emitted)
-    emitted = ValueOp::create(builder, first.getLoc(),
-                              ValueType::get(builder.getContext(), type),
-                              buffers[storage], byteOffset,
-                              labelIn(labelOf(first)));
+    emitted = ValueOp::create(
+        builder, first.getLoc(), ValueType::get(builder.getContext(), type),
+        buffers[storage], byteOffset, labelIn(labelOf(first)));
   return emitted;
 }
 
@@ -114,7 +114,7 @@ void PlanEmitter::emitIO(func::FuncOp func) {
 }
 
 void PlanEmitter::emitBuffers(const step::EntrySignature &signature,
-                          const StoragePlan &storages) {
+                              const StoragePlan &storages) {
   MLIRContext *context = builder.getContext();
   buffers.clear();
   values.clear();
@@ -169,7 +169,7 @@ LaunchAttr PlanEmitter::launchOf(CallOp call) {
 }
 
 void PlanEmitter::emitCall(CallOp call, const StoragePlan &storages,
-                       Value workspace) {
+                           Value workspace) {
   SmallVector<Value> args, dests;
   SmallVector<int64_t> inVids;
   for (Value operand : call.getArgs()) {
@@ -242,14 +242,13 @@ LogicalResult PlanEmitter::emitEntry(ArrayRef<func::FuncOp> parts) {
     int64_t values = getInt(part, step::kValuesAttr);
     numValues = values < 0 || numValues < 0 ? -1 : numValues + values;
     numNodes = values < 0 ? -1 : numNodes + getInt(part, step::kNodesAttr);
-    numRun += timesOf(part) * uint64_t(analyses.nest(part)
-                                           .getAnalysis<CallList>()
-                                           .getCalls()
-                                           .size());
+    numRun +=
+        timesOf(part) *
+        uint64_t(analyses.nest(part).getAnalysis<CallList>().getCalls().size());
     if (parts.size() > 1 && numRun > kMaxRunCalls)
-      return part.emitError() << "a run of @" << func.getName() << " makes "
-                              << numRun << " calls or more, the limit is "
-                              << kMaxRunCalls;
+      return part.emitError()
+             << "a run of @" << func.getName() << " makes " << numRun
+             << " calls or more, the limit is " << kMaxRunCalls;
   }
   OpBuilder::InsertionGuard guard(builder);
   auto entry =
@@ -263,7 +262,7 @@ LogicalResult PlanEmitter::emitEntry(ArrayRef<func::FuncOp> parts) {
   gets.clear();
   numEvents = 0;
   if (parts.size() > 1) { // no temp may stand in front of inputs and outputs
-    emitIO(func); // in its order: callers give inputs by position
+    emitIO(func);         // in its order: callers give inputs by position
     for (func::FuncOp part : parts)
       emitIO(part);
   }

@@ -1,4 +1,4 @@
-// RUN: aicf-opt %s --split-input-file --verify-diagnostics
+// RUN: aicf-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
 func.func @repeat_c1(%x: tensor<4xf32>) {
   // expected-error @+1 {{'aicf.repeat' op C1: `times` is 0, expected a number in [1, 2^31)}}
@@ -68,4 +68,15 @@ func.func private @no_end(%x: tensor<4xf32>) {
 func.func private @next_alone(%x: tensor<4xf32>) {
   // expected-error @+1 {{'aicf.next' op expects parent op 'aicf.repeat'}}
   aicf.next %x : tensor<4xf32>
+}
+
+// -----
+
+func.func private @another_end(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'aicf.repeat' op C3: the body ends in 'test.end', expected 'aicf.next'}}
+  %y = "aicf.repeat"(%x) <{times = 2 : i64}> ({
+  ^bb0(%i: tensor<i64>, %h: tensor<4xf32>):
+    "test.end"() : () -> ()
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return
 }

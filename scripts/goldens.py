@@ -12,9 +12,11 @@ computes. A change that says it keeps behaviour shows it here.
 A plan that is not the same, to the byte, after --plan-to-aicf and --aicf-to-plan
 is an error too: every plan goes there and back.
 
+The plans of earlier versions (test/plans) are cases, too: their bits stay.
+
 Kept for each case, target, opt level (0 to 2) and number of streams (1 to 3):
-the KID and stream of every call, the temp bytes, and on the CPU a hash of every
-output, param and state after 3 steps. Nothing else of IR or plan is kept, so that
+the KID and stream of every call, the temp bytes, and on the CPU a hash of all
+outputs, params and states after 3 steps, in a line of test/goldens/cases. Nothing else of IR or plan is kept, so that
 both may change. CUDA's bits are in a file a card (cuda-*.json), written on it.
 
 Bits of matrix products belong to a library and a CPU model: OpenBLAS is told to
@@ -30,6 +32,7 @@ import itertools
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,8 +42,10 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 GOLDENS = ROOT / "test" / "goldens"
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "train_step")]
+sys.path.append(str(ROOT / "test" / "python"))
 import cases  # noqa: E402
 import generate_step  # noqa: E402
+from fuzz import tensors  # noqa: E402
 
 STEPS = 3
 VARIANTS = list(itertools.product(("cpu", "cuda"), (0, 1, 2), (1, 2, 3)))
@@ -114,8 +119,9 @@ def there_and_back(tools, plan):
     again.unlink()
 
 
-def values(shape, dtype, seed):
-    """Numbers in [-1, 1), of 0 to 7, or bits, that depend on nothing but these."""
+def values(shape, dtype, seed, below=8):
+    """Numbers in [-1, 1), whole ones in [0, `below`), or bits, that depend on nothing but
+    these."""
     n = int(np.prod(shape, dtype=np.int64))
     x = (np.arange(n, dtype=np.uint64) + np.uint64(seed * 7919)) \
         * np.uint64(0x9E3779B97F4A7C15)
@@ -123,7 +129,7 @@ def values(shape, dtype, seed):
     x *= np.uint64(0xBF58476D1CE4E5B9)
     x ^= x >> np.uint64(32)
     if dtype in ("i32", "i64"):
-        return (x % np.uint64(8)).astype(DTYPES[dtype]).reshape(shape)
+        return (x % np.uint64(below)).astype(DTYPES[dtype]).reshape(shape)
     if dtype == "i1":
         return (x % np.uint64(2)).astype(bool).reshape(shape)
     unit = (x >> np.uint64(40)).astype(np.float64) / 2 ** 23 - 1
@@ -143,8 +149,8 @@ def io_of(entry):
             if b["segment"] == "io"]
 
 
-def inputs_of(dump, entry, folder):
-    """Flags that give every input and hyper of an entry a value."""
+def inputs_of(dump, entry, folder, below):
+    """Flags that give every input and hyper of an entry a value, indices below `below`."""
     flags = []
     for seed, t in enumerate(io_of(entry), 1):
         if t["role"] != "input":
@@ -153,11 +159,11 @@ def inputs_of(dump, entry, folder):
             flags += ["--input", "%s=%s" % (t["name"],
                                             inline(t["shape"], "bf16", seed))]
             continue
-        key = "-".join([t["dtype"], *map(str, t["shape"]), str(seed)])
+        key = "-".join([t["dtype"], *map(str, t["shape"]), str(seed), str(below)])
         path = folder / (key + ".npy")
         if not path.exists():
             part = folder / ("%s.%s.npy" % (key, os.urandom(4).hex()))
-            np.save(part, values(t["shape"], t["dtype"], seed))
+            np.save(part, values(t["shape"], t["dtype"], seed, below))
             part.rename(path)
         flags += ["--input", "%s=@%s" % (t["name"], path)]
     for b in dump["buffers"]:
@@ -166,8 +172,20 @@ def inputs_of(dump, entry, folder):
     return flags
 
 
-def bits(tools, plan, dump, folder, device):
-    """Hashes of all results: 3 steps of the first entry, then each other entry
+def init_of(dump, folder):
+    """Flags that give states that the plan does not initialise a value."""
+    found = {b["name"]: (v["dtype"], values(v["shape"], v["dtype"], seed))
+             for seed, (b, v) in enumerate(zip(dump["buffers"], dump["values"]), 1)
+             if b["role"] in ("param", "state") and b["init"] == "none"
+             and b["derived_from"] < 0 and not b["scratch"]}
+    if not found:
+        return []
+    tensors.write_safetensors(folder / "init.safetensors", found)
+    return ["--init", "@%s" % (folder / "init.safetensors")]
+
+
+def bits(tools, plan, dump, folder, device, below=8):
+    """The hash of all results: 3 steps of the first entry, then each other entry
     once from the state that it left."""
     found = {}
     env = {"OPENBLAS_CORETYPE": "Haswell", "AICF_CPU_GEMM": "openblas",
@@ -177,11 +195,12 @@ def bits(tools, plan, dump, folder, device):
         for number, entry in enumerate(dump["entries"]):
             flags = ["--entry", entry["name"], "--device", device,
                      "--last-batch",  # of an update: each entry runs by itself
-                     *inputs_of(dump, entry, folder)]
+                     *inputs_of(dump, entry, folder, below)]
             if device == "cpu":
                 flags += ["--threads", 2]
             if number == 0:
-                flags += ["--steps", STEPS, "--save-checkpoint", work / "ck"]
+                flags += ["--steps", STEPS, "--save-checkpoint", work / "ck",
+                          *init_of(dump, work)]
             else:
                 flags += ["--resume", work / "ck"]
             outputs = [t["name"] for t in io_of(entry)
@@ -193,7 +212,7 @@ def bits(tools, plan, dump, folder, device):
                 array = np.load(work / ("%d.npy" % i))
                 found[entry["name"] + "/" + name] = short_hash(array.tobytes())
         found.update(checkpoint_hashes(work / "ck" / "state.safetensors"))
-    return found
+    return short_hash(json.dumps(found, sort_keys=True).encode())
 
 
 def short_hash(data):
@@ -237,6 +256,12 @@ def measure(tools, folder):
             record["bits"] = bits(tools, plan, dump, folder, "cpu")
         return "samples", plan.stem, record
 
+    def kept(plan):
+        record, dump = describe(tools, plan)
+        if dump["device"] == "cpu":
+            record["bits"] = bits(tools, plan, dump, folder, "cpu", below=3)
+        return "kept", kept_name(plan), record
+
     samples = folder / "samples"
     samples.mkdir()
     run(tools / "aicf-sample-plans", samples)
@@ -248,56 +273,56 @@ def measure(tools, folder):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for name, variant, record in itertools.chain(
                 pool.map(sample, sorted(samples.glob("*.plan"))),
+                pool.map(kept, kept_plans(tools)),
                 pool.map(one, jobs)):
             result.setdefault(name, {})[variant] = record
     return result
 
 
+def kept_plans(tools):
+    """test/plans, but for versions that this one refuses."""
+    return [plan for plan in sorted((ROOT / "test" / "plans").glob("*/*.plan"))
+            if subprocess.run([tools / "aicf-plan", "verify", plan],
+                              capture_output=True).returncode == 0]
+
+
+def kept_name(plan):
+    return "%s-%s" % (plan.parent.name, plan.stem)
+
+
 def encode(variants):
-    """As a file: what several variants share stands once."""
-    kids, lists, hashes, rows = [], [], [], {}
-    for variant, record in variants.items():
-        text = {}
+    """A line a variant, sorted by name: `name | entry (temp bytes): calls | hash`, with
+    an entry's part for each, `kid@stream` where that is not 0, and `kid*n` for n in a
+    row. What one variant is changes no other line."""
+    lines = []
+    for variant, record in sorted(variants.items()):
+        parts = [variant]
         for entry, calls in record["calls"].items():
             words = []
-            for call in calls:
-                kid, stream = call.split("@")
-                if kid not in kids:
-                    kids.append(kid)
-                words.append("%d%s" % (kids.index(kid),
-                                       "" if stream == "0" else "@" + stream))
-            text[entry] = " ".join(words)
-        rows[variant] = {"temp": record["temp"], "calls": place(lists, text)}
-        if "bits" in record:
-            rows[variant]["bits"] = place(hashes, record["bits"])
-    blocks = [("kids", kids), ("calls", lists), ("bits", hashes)]
-    lines = ['"%s": [\n%s]' % (key, ",\n".join(json.dumps(v) for v in value))
-             for key, value in blocks]
-    lines.append('"variants": {\n%s}' % ",\n".join(
-        "%s: %s" % (json.dumps(k), json.dumps(v)) for k, v in rows.items()))
-    return "{%s}\n" % ",\n".join(lines)
-
-
-def place(table, value):
-    if value not in table:
-        table.append(value)
-    return table.index(value)
+            for call, equal in itertools.groupby(calls):
+                count = len(list(equal))
+                words.append(call.removesuffix("@0") + ("*%d" % count if count > 1 else ""))
+            parts.append("%s (%d): %s" % (entry, record["temp"][entry], " ".join(words)))
+        parts.append(record.get("bits", "-"))
+        lines.append(" | ".join(parts))
+    return "\n".join(lines) + "\n"
 
 
 def decode(text):
-    data = json.loads(text)
     result = {}
-    for variant, row in data["variants"].items():
-        calls = {}
-        for entry, words in data["calls"][row["calls"]].items():
-            calls[entry] = []
+    for line in text.splitlines():
+        variant, *entries, bits_of = line.split(" | ")
+        record = result[variant] = {"temp": {}, "calls": {}}
+        for part in entries:
+            head, _, words = part.partition(": ")
+            entry, temp = head.rstrip(")").split(" (")
+            record["temp"][entry] = int(temp)
+            record["calls"][entry] = calls = []
             for word in words.split():
-                kid, _, stream = word.partition("@")
-                calls[entry].append("%s@%s" % (data["kids"][int(kid)],
-                                               stream or "0"))
-        result[variant] = {"temp": row["temp"], "calls": calls}
-        if "bits" in row:
-            result[variant]["bits"] = data["bits"][row["bits"]]
+                call, _, count = word.partition("*")
+                calls += [call if "@" in call else call + "@0"] * int(count or 1)
+        if bits_of != "-":
+            record["bits"] = bits_of
     return result
 
 
@@ -317,25 +342,23 @@ def compare(name, old, new):
                 show = lambda c: c[at] if at < len(c) else "nothing"  # noqa: E731
                 yield "%s: %s: %d calls, golden %d; call %d is %s, golden %s" % (
                     where, entry, len(y), len(x), at, show(y), show(x))
-        for key in ("temp", "bits"):
-            x, y = a.get(key, {}), b.get(key, {})
-            for item in sorted(set(x) | set(y)):
-                if x.get(item) != y.get(item):
-                    yield "%s: %s of %s: %s, golden %s" % (
-                        where, key, item, y.get(item), x.get(item))
+        for entry in sorted(set(a["temp"]) | set(b["temp"])):
+            x, y = a["temp"].get(entry), b["temp"].get(entry)
+            if x != y:
+                yield "%s: %s: %s temp bytes, golden %s" % (where, entry, y, x)
+        if a.get("bits") != b.get("bits"):
+            yield "%s: bits %s, golden %s" % (where, b.get("bits"), a.get("bits"))
 
 
 def check(args, update):
     with tempfile.TemporaryDirectory() as folder:
         now = measure(args.build / "bin", pathlib.Path(folder))
     differences = []
-    for name in sorted(set(now) | {p.stem for p in GOLDENS.glob("*.json")
-                                   if not p.stem.startswith("cuda-")}):
-        path = GOLDENS / (name + ".json")
+    for name in sorted(set(now) | {p.stem for p in (GOLDENS / "cases").iterdir()}):
+        path = GOLDENS / "cases" / (name + ".txt")
         old = decode(path.read_text()) if path.exists() else {}
         differences += compare(name, old, now.get(name, {}))
         if update and name in now:
-            GOLDENS.mkdir(exist_ok=True)
             path.write_text(encode(now[name]))
         elif update:
             path.unlink()
@@ -372,6 +395,9 @@ def write_plans(args):
         else:
             plan.unlink()
     samples.rmdir()
+    for plan in kept_plans(args.build / "bin"):
+        if plan.stem.endswith("-cuda"):
+            shutil.copy(plan, args.out / ("kept-%s.plan" % kept_name(plan)))
 
 
 def cuda_bits(args):
@@ -379,15 +405,13 @@ def cuda_bits(args):
     with tempfile.TemporaryDirectory() as folder:
         def one(plan):
             _, dump = describe(args.bin, plan)
-            return plan.name[:-5], bits(args.bin, plan, dump,
-                                        pathlib.Path(folder), "cuda")
+            below = 3 if plan.name.startswith("kept-") else 8  # rows of their tables
+            return plan.stem, bits(args.bin, plan, dump, pathlib.Path(folder), "cuda",
+                                   below)
         # A process costs a second or two before its first kernel: several at once.
         with concurrent.futures.ThreadPoolExecutor(12) as pool:
             now.update(pool.map(one, sorted(args.plans.glob("*.plan"))))
     old = json.loads(args.file.read_text()) if args.file.exists() else {}
-    # One hash a plan: the file stays small, a difference names the plan.
-    now = {name: short_hash(json.dumps(v, sort_keys=True).encode())
-           for name, v in now.items()}
     differences = ["%s: %s, golden %s" % (n, now.get(n), old.get(n))
                    for n in sorted(set(now) | set(old))
                    if now.get(n) != old.get(n)]

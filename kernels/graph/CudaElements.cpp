@@ -307,8 +307,16 @@ StatusOr<std::string> ElementWriter::call(const std::string &function,
     return makeError(StatusCode::NotImplemented, function,
                      " is not among the functions of generated kernels");
   std::string result = newRegister(returns64Bits);
-  if (found->lines.size() < kLongFunction &&
-      numLines + found->lines.size() < kMaxLines) {
+  const bool isShort = found->lines.size() < kLongFunction &&
+                       numLines + found->lines.size() < kMaxLines;
+  // ptxas 13.0 hands equal constants of all calls over in uniform registers.
+  // Of two with equal low halves it converts the first one for both
+  // (docs/rationale/Graphs.md).
+  const auto numConstants = std::count_if(
+      arguments.begin(), arguments.end(), [&](const std::string &argument) {
+        return wideConstants.count(argument) > 0;
+      });
+  if (isShort || numConstants > 1) {
     numLines += found->lines.size();
     called.insert(found->helpers.begin(), found->helpers.end());
     code += spliced(full, *found, arguments, result, numScopes++);
@@ -361,6 +369,8 @@ StatusOr<ElementWriter::Lanes> ElementWriter::convert(const Lanes &all,
 std::string ElementWriter::literal(uint64_t bits, bool is64Bits) {
   std::string to = newRegister(is64Bits);
   line(is64Bits ? "mov.b64 " : "mov.b32 ", to, ", ", std::to_string(bits));
+  if (is64Bits)
+    wideConstants.insert(to);
   return to;
 }
 

@@ -217,6 +217,7 @@ private:
   Walks<kMaxGraphTensors> walks; ///< of the strided tensors, in order
 
   std::string code, parameter;
+  std::set<std::string> wideConstants; ///< registers of literal()
   size_t num32 = 0, num64 = 0, numScopes = 0, numLines = 0;
   Elements whole, reduced;
   std::set<std::string> called;

@@ -1,4 +1,4 @@
-//===- RowLength.h - how a GPU takes rows of each length --------*- C++ -*-===//
+//===- RowLength.h - which rows a GPU takes as long ones --------*- C++ -*-===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,13 +8,9 @@
 #define AICF_KERNELS_ROWLENGTH_H
 
 #include "aicf/TensorDesc.h"
+#include "kernels/Schedule.h"
 
 namespace aicf::families {
-
-/// Rows longer than kLongRow are a block's work, and those longer than kHugeRow the
-/// work of a block as large as can be: fewer rows are on their way then, so that a
-/// second pass over a row finds it in the L2 cache.
-inline constexpr int64_t kLongRow = 1024, kHugeRow = 16384;
 
 inline bool isLongRow(const TensorDesc &rows) { return rows.width() > kLongRow; }
 

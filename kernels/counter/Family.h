@@ -7,7 +7,7 @@
 #ifndef AICF_KERNELS_COUNTER_FAMILY_H
 #define AICF_KERNELS_COUNTER_FAMILY_H
 
-#include "kernels/ReductionSize.h"
+#include "kernels/Schedule.h"
 #include "lib/Ops/RuleCall.h"
 
 namespace aicf::families {

@@ -10,7 +10,7 @@
 #ifndef AICF_KERNELS_CUDA_COMMON_CUH
 #define AICF_KERNELS_CUDA_COMMON_CUH
 
-#include "kernels/H200.h"
+#include "kernels/Schedule.h"
 #include "kernels/cuda/KernelDecls.h"
 
 #include <cuda_bf16.h>
@@ -157,8 +157,8 @@ inline int64_t rowGrid(int64_t rows) {
 }
 
 /// What orders of sums are laid out for: the same on every card.
-using h200::kMultiprocessors;
-using h200::kThreadsPerMultiprocessor;
+using families::kMultiprocessors;
+using families::kThreadsPerMultiprocessor;
 
 } // namespace aicf::cuda
 

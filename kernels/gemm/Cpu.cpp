@@ -9,7 +9,7 @@
 // plain loop. The product is cut into tiles along the longer of M and N by a
 // rule that looks at the shape and the machine only; each tile is one
 // single-threaded library call, so that threads do not change the bits. Why
-// these two libraries: docs/Rationale.md.
+// these two libraries: docs/rationale/CPU.md.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/cpu/KernelDecls.h"

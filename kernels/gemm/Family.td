@@ -159,27 +159,28 @@ class Tiles<list<Variant> types> : KernelFamily<"gemm", CUDA> {
 }
 /// Small products, and all products of f64, for which the library does not use tensor
 /// cores either.
-class TileFusion<BodyPattern pattern, string takes, list<Variant> types,
+class TileFusion<BodyPattern pattern, string which, list<Variant> types,
                  bit isSmall = 1> : Tiles<types> {
   let patterns = [pattern];
   let strided = FusedViews;
-  let condition = takes # !if(isSmall, " && isSmallProduct(c)", "");
+  let takes = which;
+  let pays = !if(isSmall, "isSmallProduct(c)", "");
 }
 defvar HalfTypes = [On<"f16">, On<"bf16">];
 defvar HalfAndSingle = [On<"f32">] # HalfTypes;
 def GemmTiles : Tiles<HalfAndSingle> {
   let kinds = [GemmPrimitive];
-  let condition = "isSmallProduct(c)";
+  let pays = "isSmallProduct(c)";
 }
 def GemmTilesToSingle : Tiles<HalfToSingle.each> {
   let kinds = [GemmPrimitive];
-  let condition = "isSmallProduct(c)";
+  let pays = "isSmallProduct(c)";
 }
 def GemmTilesOfDouble : Tiles<[On<"f64">]> { let kinds = [GemmPrimitive]; }
 def BatchedGemmTiles : Tiles<HalfAndSingle> {
   let kinds = [BatchedGemmPrimitive];
   let strided = BatchViews;
-  let condition = "isSmallProduct(c)";
+  let pays = "isSmallProduct(c)";
 }
 def BatchedGemmTilesOfDouble : Tiles<[On<"f64">]> {
   let kinds = [BatchedGemmPrimitive];
@@ -188,7 +189,7 @@ def BatchedGemmTilesOfDouble : Tiles<[On<"f64">]> {
 foreach small = [0, 1] in {
   defvar types = !if(small, HalfAndSingle, [On<"f64">]);
   def : TileFusion<GemmBias, "isRowBias(c)", types, small>;
-  def : TileFusion<GemmReluBwd, "true", types, small>;
+  def : TileFusion<GemmReluBwd, "", types, small>;
   def : TileFusion<GemmReduce, "sumsOverK(c)", types, small>;
 }
 
@@ -210,7 +211,7 @@ class LibraryTF32 : Library<[On<"f32">]> {
 def GemmTF32 : LibraryTF32 { let kinds = [GemmPrimitive]; }
 def GemmLt : Library<HalfAndSingle # HalfToSingle.each> {
   let kinds = [GemmPrimitive];
-  let condition = "coversPads(c)";
+  let takes = "coversPads(c)";
   let fullSpeed = "suitsTensorCores(c)";
   let takesPads = 1;
 }
@@ -225,22 +226,22 @@ def BatchedGemmLt : Library<HalfAndSingle> {
 def GemmBiasTF32 : LibraryTF32 {
   let patterns = [GemmBias];
   let strided = FusedViews;
-  let condition = "isRowBias(c)";
+  let takes = "isRowBias(c)";
   let fusesForFree = 1;
 }
 def GemmBiasLt : Library<HalfAndSingle> {
   let patterns = [GemmBias];
   let strided = FusedViews;
-  let condition = "isRowBias(c) && coversPads(c)";
+  let takes = "isRowBias(c) && coversPads(c)";
   let takesPads = 1;
   let fusesForFree = 1;
 }
 /// The library has only the gelu with tanh.
-class GeluLt<BodyPattern pattern, string takes> : Library<HalfTypes> {
+class GeluLt<BodyPattern pattern, string which> : Library<HalfTypes> {
   let patterns = [pattern];
   let strided = ProductOperands # [Strided<GeluPrimitive, "y", RowsApart>,
                                    Strided<GeluBwdPrimitive, "dx", RowsApart>];
-  let condition = takes;
+  let takes = which;
   let fusesForFree = 1;
 }
 def GemmBiasGeluLt : GeluLt<GemmBiasGelu, "isRowBias(c) && hasLibraryGelu(c)">;
@@ -249,14 +250,14 @@ def GemmGeluBwdLt : GeluLt<GemmGeluBwd, "hasLibraryGelu(c)">;
 /// call must name them.
 def GemmReduceTF32 : LibraryTF32 {
   let patterns = [GemmReduce];
-  let condition = "sumsOverK(c)";
+  let takes = "sumsOverK(c)";
   let selection = Pinned;
   let strided = FusedViews;
 }
 def GemmReduceLt : Library<HalfAndSingle> {
   let patterns = [GemmReduce];
   let strided = FusedViews;
-  let condition = "sumsOverK(c)";
+  let takes = "sumsOverK(c)";
   let selection = Pinned;
 }
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // Of its two ways, the matmul primitive is the faster one where b is transposed
-// (a layer's forward product), dnnl_sgemm elsewhere: docs/Rationale.md.
+// (a layer's forward product), dnnl_sgemm elsewhere: docs/rationale/CPU.md.
 //
 // The library is loaded when the first product asks for it, and is not linked:
 // Debian's is 40 MB and needs an OpenCL loader, which a program with small

@@ -19,18 +19,6 @@
 namespace aicf::cuda {
 namespace {
 
-/// A tile of c of kTile x kTile. 16 gives a small c four times the blocks, each
-/// with a quarter of the work.
-template <typename C, int kTile> struct Sizes {
-  /// k steps between barriers; f64 takes twice the shared memory.
-  static constexpr int kChunk = kTile == 16 && sizeof(C) < 8 ? 128 : 64;
-  static constexpr int kGroups = 4;             ///< share a chunk
-  static constexpr int kThreads = kGroups * 64; ///< 8x8 a group
-  static_assert(kThreads == kTileThreads);
-  static constexpr int kEach = kTile / 8;  ///< rows and columns a thread
-  static constexpr int kPitch = kTile + 4; ///< keeps vectors of 4 aligned
-};
-
 /// What is done with an element of c on its way out. Graph: text that is put in
 /// later does it (kernels/graph/Products.cu).
 enum class Epilogue { None, Bias, ReluBwd, Reduce, Graph };

@@ -9,14 +9,12 @@
 #ifndef AICF_KERNELS_GEMM_TILEPARAMS_H
 #define AICF_KERNELS_GEMM_TILEPARAMS_H
 
-#include "kernels/H200.h"
 #include "kernels/gemm/Product.h"
+#include "kernels/gemm/Schedule.h"
 
 #include <algorithm>
 
 namespace aicf::cuda {
-
-inline constexpr int kTileThreads = 256;
 
 struct TileParams {
   const void *a, *b;
@@ -57,17 +55,6 @@ private:
   }
 };
 
-inline int64_t tilesOf(int64_t size, int64_t tile) {
-  return (size + tile - 1) / tile;
-}
-/// The rows and columns of a block's tile. They decide the order of sums, so
-/// they are the same for every card.
-inline int tileOf(const Product &s) {
-  return tilesOf(s.m, 32) * tilesOf(s.n, 32) * s.batches.count <
-                 h200::kMultiprocessors
-             ? 16
-             : 32;
-}
 /// The blocks of a launch: a tile each, and batches over y and z.
 struct TileGrid {
   int64_t x;

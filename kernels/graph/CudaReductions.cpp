@@ -18,9 +18,9 @@
 // the loop as there is room. The others take it from there, or load it again
 // from a cache, and compute again what they need. A thread keeps what itself
 // reads, so nobody waits for that. Loads of all vectors of a turn stand in
-// front of what is computed. What is left, every thread of the group computes
-// for itself. All stores are in the last phase, behind all loads of the same
-// elements.
+// front of what is computed. All threads of a group compute the values behind a
+// reduction redundantly. All stores are in the last phase, behind all loads of
+// the same elements.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/graph/CudaElements.h"

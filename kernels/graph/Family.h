@@ -8,6 +8,7 @@
 #define AICF_KERNELS_GRAPH_FAMILY_H
 
 #include "kernels/gemm/Family.h"
+#include "kernels/graph/Schedule.h"
 #include "kernels/norm/Family.h"
 #include "lib/Ops/RowGraph.h"
 #include "lib/Ops/RuleCall.h"
@@ -32,17 +33,24 @@ inline bool haveOneShape(const GraphView<rules::Call> &c) {
   return true;
 }
 
-/// The product of a graph is one for the kernels of small products, which give
-/// what they read the type of.
-inline bool hasSmallProduct(const GraphView<rules::Call> &c) {
+/// The first factor and the result of a graph's product.
+inline std::pair<const TensorDesc &, const TensorDesc &>
+productOf(const GraphView<rules::Call> &c) {
   const size_t position = *positionOfProduct(c.body());
   const auto a = size_t(c.body().primitives[position].operands[0]);
-  const TensorDesc &factor = c.values()[a],
-                   &made = c.values()[c.body().numOperands + position];
-  return made.dtype == factor.dtype &&
-         (made.dtype == DType::F64 ||
-          isSmallProduct(made.rows(), made.width(),
-                         factor.elements() / made.rows()));
+  return {c.values()[a], c.values()[c.body().numOperands + position]};
+}
+/// The kernels give what they read the type of.
+inline bool productKeepsType(const GraphView<rules::Call> &c) {
+  const auto &[factor, made] = productOf(c);
+  return made.dtype == factor.dtype;
+}
+/// The product is one for the kernels of small products.
+inline bool hasSmallProduct(const GraphView<rules::Call> &c) {
+  const auto &[factor, made] = productOf(c);
+  return made.dtype == DType::F64 ||
+         isSmallProduct(made.rows(), made.width(),
+                        factor.elements() / made.rows());
 }
 
 /// Sums of one graph, as PointwiseSums in Family.td says.
@@ -85,111 +93,10 @@ inline uint64_t sumsOfGraphWorkspace(const GraphView<rules::Call> &c) {
              : kGraphSums * 8 * uint64_t(plan.chunks * plan.outer * plan.inner);
 }
 
-/// How a GPU goes over a graph with reductions inside: a block is one or more
-/// groups of threads, and a group has all that is reduced together, of a row or
-/// of some columns. Shapes alone say it.
-struct GroupPlan {
-  /// The most of a block: a thread may have 128 registers. With 1024 threads
-  /// and 64 registers, a kernel of many spilled values and calls gave wrong
-  /// elements on an H200 (driver 580.159); why, we do not know.
-  static constexpr int64_t kMostThreads = 512;
-  int64_t outer, size, inner; ///< the reductions are over `size`
-  int64_t vector;             ///< elements side by side that a thread has
-  int64_t across;             ///< threads of a group over columns; 1 for rows
-  int64_t along;              ///< threads of a group over `size`
-  int64_t threads;            ///< of a block
-  int64_t atATime; ///< vectors that a thread has in registers, at most
-  int64_t strips() const {
-    return (inner + across * vector - 1) / (across * vector);
-  }
-  /// Elements that the threads of a group have along `size` at a time.
-  int64_t step() const { return inner == 1 ? along * vector : along; }
-  int64_t turns() const { return (size + step() - 1) / step(); }
-  int64_t turnsAtATime() const { return std::min(turns(), atATime); }
-  bool staysInRegisters() const { return turns() == turnsAtATime(); }
-  int64_t groups() const { return outer * strips(); }
-  int64_t blocks() const {
-    const int64_t inBlock = threads / (across * along);
-    return (groups() + inBlock - 1) / inBlock;
-  }
-};
-
-/// Functions that a kernel's text computes for one element. A step of 16 bits
-/// is rounded, and read again; one of f64 is twice as long.
-inline int64_t functionsOf(const RowGraph &graph) {
-  int64_t count = 0;
-  for (size_t p = 0; p < graph.steps.size(); ++p) {
-    const size_t bytes = sizeOf(graph.types[graph.valueOf(p)].dtype);
-    count += bytes == 2 ? 3 : bytes == 8 ? 2 : 1;
-  }
-  return count;
-}
-inline int64_t reductionsOf(const RowGraph &graph) {
-  int64_t count = 0;
-  for (size_t p = 0; p < graph.steps.size(); ++p)
-    count += graph.isReduction(p);
-  return count;
-}
-/// The functions of the whole text: for each element that a thread has at a
-/// time, again in each phase of a loop.
-inline int64_t functionsOf(const RowGraph &graph, const GroupPlan &plan) {
-  return functionsOf(graph) * plan.vector * plan.turnsAtATime() *
-         (plan.staysInRegisters() ? 1 : reductionsOf(graph) + 1);
-}
-/// The most functions of a text: ptxas compiles so many in less than a second.
-inline constexpr int64_t kMostFunctions = 800;
-
-inline GroupPlan groupPlanOf(const RowGraph &graph) {
-  constexpr int64_t kMost = GroupPlan::kMostThreads, kFew = 256;
-  // Functions for one vector, and for all that a thread has at a time: about as
-  // many values are in registers.
-  constexpr int64_t kMostOfVector = 300, kMostAtATime = 400;
-  GroupPlan plan{graph.outer, graph.size, graph.inner, 1, 1, kMost, kMost, 4};
-  size_t bytes = 8; // of an element, of the narrowest tensor
-  auto see = [&](uint32_t tensor) {
-    if (graph.extents[tensor] == Extent::Reduced)
-      return;
-    bytes = std::min(bytes, sizeOf(graph.types[tensor].dtype));
-  };
-  for (uint32_t i = 0; i < graph.body.numOperands; ++i)
-    see(i);
-  for (uint32_t result : graph.body.results)
-    see(result);
-  const int64_t functions = functionsOf(graph);
-  auto widest = int64_t(16 / std::max<size_t>(bytes, 2));
-  while (widest > 1 && functions * widest > kMostOfVector)
-    widest /= 2;
-  if (plan.inner == 1) {
-    plan.vector = plan.size % widest ? 1 : widest;
-    const int64_t vectors = plan.size / plan.vector;
-    for (int64_t along : {kFew, int64_t(32), int64_t(8)})
-      if (vectors <= 4 * along)
-        plan.along = along;
-    plan.threads = std::max(plan.along, kFew);
-  } else {
-    plan.vector = plan.inner % widest ? 1 : widest;
-    // A sector of memory at least. More, where columns are many, and short: of
-    // long ones, more of each stays in shared memory.
-    const int64_t strips = plan.inner / (8 * plan.vector);
-    const bool areMany = plan.outer * strips >= h200::kMultiprocessors;
-    plan.across = (areMany && plan.size <= 1024) || plan.vector == 1 ? 8 : 2;
-    if (plan.size <= 4 * kFew / plan.across)
-      plan.threads = kFew;
-    plan.along = plan.threads / plan.across;
-  }
-  if (plan.threads == kMost)
-    plan.atATime = 8;
-  while (plan.atATime > 1 &&
-         (functions * plan.vector * plan.atATime > kMostAtATime ||
-          functionsOf(graph, plan) > kMostFunctions))
-    plan.atATime /= 2;
-  return plan;
-}
-
 /// How many of the first vectors of each thread keep their operands in shared
-/// memory: all, or a multiple of turnsAtATime(). Of one vector that is `bytes`.
-/// A block takes `ownBytes` beside, and may ask for `limit`, as DeviceLimits
-/// says. Three blocks on a multiprocessor, or two, keep memory busier than one.
+/// memory: all, or a multiple of turnsAtATime(). `bytes` are those of the kept
+/// operands of one vector, `ownBytes` what else a block has there, and `limit`
+/// what it may ask for (DeviceLimits). Three blocks on a multiprocessor, or two, keep memory busier than one.
 /// One has more room. On an H200, two are better as long as two thirds fit.
 inline int64_t keptTurns(const GroupPlan &plan, int64_t bytes, int64_t ownBytes,
                          int64_t limit) {
@@ -205,21 +112,29 @@ inline int64_t keptTurns(const GroupPlan &plan, int64_t bytes, int64_t ownBytes,
 }
 
 /// The plan of a body with these values. Nothing, if they do not go together,
-/// or if there are too few groups for what each would have to do.
+/// or if the text would take ptxas longer than some 20 seconds: nobody waits
+/// longer for a plan from elsewhere.
 inline std::optional<GroupPlan>
 groupPlan(const std::optional<RowGraph> &graph) {
+  constexpr int64_t kMostOfText = 16 * 1024;
   if (!graph)
     return std::nullopt;
   const GroupPlan plan = groupPlanOf(*graph);
-  constexpr int64_t kMostTurns = 128, kMostReductions = 8;
-  const bool isEnough =
-      plan.staysInRegisters() ||
-      (plan.turns() <= kMostTurns && plan.blocks() >= h200::kMultiprocessors);
-  const bool isShort = functionsOf(*graph, plan) <= kMostFunctions &&
-                       reductionsOf(*graph) <= kMostReductions;
-  if (!isEnough || !isShort || plan.groups() > INT32_MAX)
+  if (functionsOf(*graph, plan) > kMostOfText || plan.groups() > INT32_MAX)
     return std::nullopt;
   return plan;
+}
+/// True if there are enough groups for what each has to do, and if ptxas
+/// compiles the text in less than a second.
+inline bool groupsPay(const GraphView<rules::Call> &c) {
+  constexpr int64_t kMostTurns = 128, kMostReductions = 8, kMostOfText = 800;
+  const RowGraph graph = *rowGraphOf(c.body(), c.values());
+  const GroupPlan plan = groupPlanOf(graph);
+  const bool areEnough =
+      plan.staysInRegisters() ||
+      (plan.turns() <= kMostTurns && plan.blocks() >= h200::kMultiprocessors);
+  return areEnough && functionsOf(graph, plan) <= kMostOfText &&
+         reductionsOf(graph) <= kMostReductions;
 }
 /// A CPU goes over the rows of a graph some at a time. What it computes on the
 /// way has room for one of them at least: every value that exists inside, and
@@ -264,9 +179,9 @@ inline bool hasGroups(const GraphView<rules::Call> &c) {
 }
 /// The same for a primitive that has a kernel of its own, which is as fast
 /// where little is moved, and need not be loaded.
-inline bool hasLargeGroups(const GraphView<rules::Call> &c) {
+inline bool largeGroupsPay(const GraphView<rules::Call> &c) {
   constexpr int64_t kLargeElements = 1 << 18;
-  return c.values()[0].elements() > kLargeElements && hasGroups(c);
+  return c.values()[0].elements() > kLargeElements && groupsPay(c);
 }
 
 } // namespace aicf::families

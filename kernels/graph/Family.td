@@ -37,7 +37,7 @@ def ProductGraph
 class PointwiseGraphKernel<Device on> : KernelFamily<"graph", on> {
   let patterns = [PointwiseGraph];
   let variants = [OfAnyTypes];
-  let condition = "haveOneShape(c)";
+  let takes = "haveOneShape(c)";
   let stridesEverywhere = 1;
 }
 def PointwiseGraphCpu : PointwiseGraphKernel<CPU> {
@@ -50,11 +50,11 @@ class GraphCpu<BodyPattern pattern> : KernelFamily<"graph", CPU> {
   let kernel = "graph<$Args>";
 }
 def PointwiseSumsCpu : GraphCpu<PointwiseSums> {
-  let condition = "haveOneShape(GraphView(call)) && sumsGoTogether(GraphView(call))";
+  let takes = "haveOneShape(GraphView(call)) && sumsGoTogether(GraphView(call))";
 }
 /// Some rows at a time, so each must be short enough for a cache.
 def ReductionGraphCpu : GraphCpu<ReductionGraph> {
-  let condition = "hasRows(GraphView(call))";
+  let takes = "hasRows(GraphView(call))";
 }
 def PointwiseGraphCuda : PointwiseGraphKernel<CUDA> {
   let provider = Generated;
@@ -62,7 +62,8 @@ def PointwiseGraphCuda : PointwiseGraphKernel<CUDA> {
 def ProductGraphCuda : KernelFamily<"graph", CUDA> {
   let patterns = [ProductGraph];
   let variants = [OfAnyTypes];
-  let condition = "haveOneShape(GraphView(call)) && hasSmallProduct(GraphView(call))";
+  let takes = "haveOneShape(GraphView(call)) && productKeepsType(GraphView(call))";
+  let pays = "hasSmallProduct(GraphView(call))";
   let strided = ProductOperands;
   let stridesEverywhere = 1;
   let provider = Generated;
@@ -71,8 +72,9 @@ def ProductGraphCuda : KernelFamily<"graph", CUDA> {
 def ProductPatternsCuda : KernelFamily<"graph", CUDA> {
   let patterns = [GemmBiasGelu, GemmGeluBwd];
   let variants = [OfAnyTypes];
-  let condition = "haveOneShape(GraphView(call)) && hasSmallProduct(GraphView(call)) && "
-                  "!rules::isHalf(GraphView(call).values()[0].dtype)";
+  let takes = "haveOneShape(GraphView(call)) && productKeepsType(GraphView(call))";
+  let pays = "hasSmallProduct(GraphView(call)) && "
+             "!rules::isHalf(GraphView(call).values()[0].dtype)";
   let variantName = "graph";
   let strided = ProductOperands;
   let stridesEverywhere = 1;
@@ -83,7 +85,7 @@ def ProductPatternsCuda : KernelFamily<"graph", CUDA> {
 class SumsKernel<BodyPattern pattern> : KernelFamily<"graph", CUDA> {
   let patterns = [pattern];
   let variants = [OfAnyTypes];
-  let condition = "haveOneShape(GraphView(call)) && sumsGoTogether(GraphView(call))";
+  let takes = "haveOneShape(GraphView(call)) && sumsGoTogether(GraphView(call))";
   let workspace = "sumsOfGraphWorkspace(GraphView(call))";
   let workspaceCap = "kGraphSums * kReductionWorkspaceCap";
   let stridesEverywhere = 1;
@@ -96,11 +98,12 @@ def ReluBwdReduceViewsCuda : SumsKernel<ReluBwdReduce> {
   let preference = 2;
 }
 /// A group of threads has all that is reduced together, row by row or a few columns at a
-/// time. So there must be enough groups for a card.
+/// time. It pays with enough groups for a card.
 def ReductionGraphCuda : KernelFamily<"graph", CUDA> {
   let patterns = [ReductionGraph];
   let variants = [OfAnyTypes];
-  let condition = "hasGroups(GraphView(call))";
+  let takes = "hasGroups(GraphView(call))";
+  let pays = "groupsPay(GraphView(call))";
   let stridesEverywhere = 1;
   let provider = Generated;
 }
@@ -110,7 +113,8 @@ class RowKernel<list<Primitive> of, list<BodyPattern> as = []>
   let kinds = of;
   let patterns = as;
   let variants = [OfAnyTypes];
-  let condition = "hasLargeGroups(GraphView(call))";
+  let takes = "hasGroups(GraphView(call))";
+  let pays = "largeGroupsPay(GraphView(call))";
   let variantName = "graph";
   let stridesEverywhere = 1;
   let provider = Generated;

@@ -195,7 +195,7 @@ def EmbeddingBwdCuda : EmbeddingBwd<CUDA> {
 def EmbeddingsCuda : KernelFamily<"lookup", CUDA> {
   let patterns = [Embeddings];
   let variants = EveryFloat.each;
-  let condition = "tablesFit(c)";
+  let takes = "tablesFit(c)";
   let kernel = "embeddings<$T>";
   let strided = [Strided<EmbeddingPrimitive, "index", AnyStrides>,
                  Strided<EmbeddingPrimitive, "y", RowsAnywhere>];
@@ -203,7 +203,7 @@ def EmbeddingsCuda : KernelFamily<"lookup", CUDA> {
 def EmbeddingsBwdCuda : KernelFamily<"lookup", CUDA> {
   let patterns = [EmbeddingsBwd];
   let variants = EveryFloat.each;
-  let condition = "tablesFit(c)";
+  let takes = "tablesFit(c)";
   let kernel = "embeddingsBwd<$T>";
   let strided = [Strided<EmbeddingBwdPrimitive, "dy", RowsAnywhere>];
   let workspace = "listedRowsWorkspace(c)";

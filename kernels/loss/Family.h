@@ -7,7 +7,6 @@
 #ifndef AICF_KERNELS_LOSS_FAMILY_H
 #define AICF_KERNELS_LOSS_FAMILY_H
 
-#include "kernels/ReductionSize.h"
 #include "kernels/RowLength.h"
 #include "lib/Ops/RuleCall.h"
 
@@ -27,7 +26,7 @@ uint64_t lossWorkspace(const Operands &...operands) {
 /// partial sum and count (f64) for each of 8 blocks per multiprocessor.
 inline constexpr int64_t kMaxRowCounts = 256;
 inline constexpr uint64_t kRowLossWorkspaceBytes =
-    8 * kMaxRowCounts + 8 * 16 * h200::kMultiprocessors;
+    8 * kMaxRowCounts + 8 * 16 * kMultiprocessors;
 
 /// The loss and the gradient are those of one target for each row.
 inline bool

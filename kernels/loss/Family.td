@@ -315,7 +315,7 @@ class CrossEntropy<Device device, string planner>
 def CrossEntropyCpu : CrossEntropy<CPU, "crossEntropy<$T, $U>">;
 /// A sum of losses and a count of rows, both f64, for each of 4 blocks per
 /// multiprocessor. As many blocks reduce as have room. One block does a small batch.
-defvar CrossEntropyPartials = "64 * h200::kMultiprocessors";
+defvar CrossEntropyPartials = "64 * kMultiprocessors";
 class CrossEntropyOnCuda<string planner> : CrossEntropy<CUDA, planner> {
   let workspace = !strconcat("c.logits()->elements() <= kSingleBlockElements "
                              "? 0 : ", CrossEntropyPartials);
@@ -328,7 +328,7 @@ def CrossEntropyCuda : CrossEntropyOnCuda<"crossEntropy<$T, $U>"> {
 /// kernel for them.
 def WideCrossEntropyCuda : CrossEntropyOnCuda<"crossEntropy<$T, $U, true>"> {
   let variantName = "wide";
-  let condition = "isLongRow(*c.logits())";
+  let pays = "isLongRow(*c.logits())";
   let preference = 0;
 }
 def CrossEntropyGradCpu : KernelFamily<"loss", CPU> {
@@ -346,7 +346,8 @@ def CrossEntropyBoth : BodyPattern<"softmax_cross_entropy_loss_grad",
 def CrossEntropyBothCuda : KernelFamily<"loss_of_rows", CUDA> {
   let patterns = [CrossEntropyBoth];
   let variants = [On<"f32">, On<"f64">] # HalfToSingle.each;
-  let condition = "isLongRow(*c.loss().logits()) && haveOneTarget(c)";
+  let takes = "haveOneTarget(c)";
+  let pays = "isLongRow(*c.loss().logits())";
   let workspace = "kRowLossWorkspaceBytes";
   let workspaceCap = "kRowLossWorkspaceBytes";
   let kernel = "crossEntropyLossGrad<$T, $U>";
@@ -357,7 +358,7 @@ def FastCrossEntropyCuda : KernelFamily<"loss_of_rows", CUDA> {
   let variants = HalfToSingle.each;
   let variantName = "wide";
   let version = 1;
-  let condition = "isLongRow(*c.logits())";
+  let pays = "isLongRow(*c.logits())";
   let workspace = "kRowLossWorkspaceBytes";
   let workspaceCap = "kRowLossWorkspaceBytes";
   let kernel = "crossEntropyOfRows<$T, $U>";
@@ -374,7 +375,7 @@ class CrossEntropyGradOnCuda<string planner> : KernelFamily<"loss", CUDA> {
 def CrossEntropyGradCuda : CrossEntropyGradOnCuda<"crossEntropyGrad<$T>">;
 def WideCrossEntropyGradCuda : CrossEntropyGradOnCuda<"crossEntropyGrad<$T, true>"> {
   let variantName = "wide";
-  let condition = "isLongRow(*c.logits())";
+  let pays = "isLongRow(*c.logits())";
   let preference = 0;
 }
 

@@ -205,7 +205,7 @@ def ReduceSumStridedCpu : StridedSums<"norm", CPU, ReduceSumPrimitive, "reduceSu
 def ReduceMeanStridedCpu : StridedSums<"norm", CPU, ReduceMeanPrimitive, "reduceMean">;
 class StridedSumsOnCuda<Primitive kind, string kernelName>
     : StridedSums<"sums", CUDA, kind, kernelName> {
-  let condition = "hasSumsForAllBlocks(c)";
+  let pays = "hasSumsForAllBlocks(c)";
 }
 def ReduceSumStridedCuda : StridedSumsOnCuda<ReduceSumPrimitive, "reduceSum">;
 def ReduceMeanStridedCuda : StridedSumsOnCuda<ReduceMeanPrimitive, "reduceMean">;
@@ -253,7 +253,7 @@ class Reductions<Primitive kind> : KernelFamily<"reductions", CUDA> {
 class LargeSums<Primitive kind, string kernelName, string of, int perMultiprocessor>
     : Reductions<kind> {
   let kernel = kernelName # "<$T, " # perMultiprocessor # ">";
-  let condition = of # "(c)";
+  let pays = of # "(c)";
   let workspace = "sumWorkspace(c, " # perMultiprocessor # ")";
 }
 class LongOrNarrowSums<Primitive kind, string kernelName>
@@ -311,13 +311,14 @@ def ReluBwdReduce : BodyPattern<"relu_bwd_reduce", [
 }
 def ReluBwdReduceCuda : Sums {
   let patterns = [ReluBwdReduce];
-  let condition = "sumsRows(c)";
+  let takes = "sumsRows(c)";
   let kernel = "reluBwdReduce<$T, false>";
 }
 /// It adds in another order than version 0.
 def ReluBwdReduceNarrowCuda : Sums {
   let patterns = [ReluBwdReduce];
-  let condition = "sumsManyNarrowRows(c)";
+  let takes = "sumsRows(c)";
+  let pays = "hasManyNarrowRows(c)";
   let kernel = "reluBwdReduce<$T, true>";
   let version = 1;
   let preference = 0;
@@ -351,7 +352,8 @@ def LayerNormBwdCuda : LayerNormBwdOnCuda<"layer_norm"> {
 /// It adds in another order than version 0. The workspace holds the sums of blocks.
 def LayerNormBwdRowsCuda : LayerNormBwdOnCuda<"layer_norm_bwd"> {
   let kernel = "layerNormBwdOfRows<$T>";
-  let condition = "hasManyShortRows(c)";
+  let takes = "hasShortRows(c)";
+  let pays = "hasManyRows(c)";
   let workspace = "layerNormBwdWorkspace(c)";
   let workspaceCap = "kLayerNormWorkspaceCap";
   let version = 1;

@@ -270,16 +270,16 @@ def LionStepCuda : KernelFamily<"optimizer", CUDA> {
   let takesPads = 1;
 }
 def SgdStepCuda : KernelFamily<"optimizer", CUDA> {
-  let condition = "isDenseParam(c)";
+  let takes = "isDenseParam(c)";
   let kinds = [SgdStepPrimitive];
   let variants = [On<"f32", 4>, On<"f32">, On<"f64">, On<"f16">, On<"bf16", 2>,
                   On<"bf16">];
   let kernel = "sgdStep<$T, $V>";
   let takesPads = 1;
 }
-/// The kernel keeps the name that it has in the seeds (docs/Rationale.md).
+/// The kernel keeps the name that it has in the seeds (docs/rationale/Records.md).
 def SgdStepHalf2 : KernelFamily<"optimizer", CUDA> {
-  let condition = "isDenseParam(c)";
+  let takes = "isDenseParam(c)";
   let kinds = [SgdStepPrimitive];
   let variants = [On<"f16", 2>];
   let variantName = "half2";
@@ -344,7 +344,7 @@ class Updates<BodyPattern pattern, string planner>
     : KernelFamily<"optimizer", CUDA> {
   let patterns = [pattern];
   let variants = SingleAndDouble.each;
-  let condition = "groupsFit(c)";
+  let takes = "groupsFit(c)";
   let kernel = planner;
   let takesPads = 1;
 }

@@ -145,7 +145,7 @@ def SoftmaxCuda : Softmax<CUDA>;
 /// use the other kernel for them.
 def WideSoftmaxCuda : Softmax<CUDA> {
   let variantName = "wide";
-  let condition = "isUnevenRow(*c.x())";
+  let pays = "isUnevenRow(*c.x())";
   let preference = 0;
   let kernel = "softmax<$T, true>";
 }
@@ -158,7 +158,7 @@ def SoftmaxBwdCpu : SoftmaxBwd<CPU>;
 def SoftmaxBwdCuda : SoftmaxBwd<CUDA>;
 def WideSoftmaxBwdCuda : SoftmaxBwd<CUDA> {
   let variantName = "wide";
-  let condition = "isUnevenRow(*c.y())";
+  let pays = "isUnevenRow(*c.y())";
   let preference = 0;
   let kernel = "softmaxBwd<$T, true>";
 }

@@ -106,7 +106,7 @@ class Maybe<string name, Primitive primitive>
 ///             reads that value, or if such slots belong to the same node and are tied
 ///             to the same result. So a tie says that the kernel reads this operand at
 ///             the index that it writes, before it writes.
-/// A pattern says nothing about types: the families check them in `condition`.
+/// A pattern says nothing about types: the families check them in `takes`.
 class BodyPattern<string patternName, list<Node> all> {
   string name = patternName;
   list<Node> nodes = all;
@@ -199,15 +199,20 @@ class KernelFamily<string codeUnit, Device on> {
   /// Follows the types in the KID: "tile", "lt". The width, "vec4", follows it.
   string variantName = "";
   KidTypes kidTypes = KidTypesDifferent;
-  int version = 0;                  ///< rises when bits can change
-  /// C++ expressions that say whether a kernel takes the call, and how many bytes of
-  /// workspace it would use. In them, `c` is a <Kind>View<rules::Call>, or a view of the
-  /// pattern that has a function for each node. They may call the family's functions in
-  /// Family.h.
-  string condition = "";
+  /// Rises when bits can change: what a Schedule.h says decides bits, too.
+  int version = 0;
+  /// C++ expressions. In them, `c` is a <Kind>View<rules::Call>, or a view of the pattern
+  /// that has a function for each node. They may call the family's functions in Family.h.
+  /// `takes` says whether the kernel computes such a call rightly. A plan with another
+  /// call of the kernel is refused, so it may never become narrower. `pays` says whether
+  /// the kernel is worth choosing for a call that it takes. It is asked where a kernel is
+  /// chosen, and nowhere else, so it may change from one version to the next.
+  string takes = "";
+  string pays = "";
+  /// How many bytes of workspace the kernel would use.
   string workspace = "";
   string workspaceCap = "";         ///< most bytes; given with `workspace`
-  /// An expression like `condition` that is true for calls that run at the kernel's full
+  /// An expression like `takes` that is true for calls that run at the kernel's full
   /// speed. Pads that make it true are worth their bytes. If it is empty, all calls run
   /// at full speed.
   string fullSpeed = "";
@@ -216,7 +221,7 @@ class KernelFamily<string codeUnit, Device on> {
   /// The library's kernel computes further primitives at no measurable cost, so fusing
   /// pays off. For our own kernels it always does.
   bit fusesForFree = 0;
-  /// The kernel itself handles dense and padded tensors, in any mix that `condition`
+  /// The kernel itself handles dense and padded tensors, in any mix that `takes`
   /// admits, and it writes zeros to the pads of its results. Without this, it gets a call
   /// with padded tensors only if all are padded and every primitive keeps zeros. It then
   /// sees dense tensors of the padded shapes.

@@ -76,7 +76,7 @@ const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
   for (const KernelRow &row : kernelsFor(device, call.pattern())) {
     bool isChosen = row.selection == Selection::Auto ||
                     (row.selection == Selection::AutoTF32 && options.allowTF32);
-    if (!isChosen || !row.accepts(call))
+    if (!isChosen || !row.accepts(call) || !row.isWorthChoosing(call))
       continue;
     if (row.suits(call, options.addresses))
       return &row;
@@ -128,7 +128,7 @@ static bool holds(StrideRule rule, const TensorDesc &desc) {
   return false;
 }
 
-bool KernelRow::takes(OpKind kind, size_t slot, bool isResult,
+bool KernelRow::takesView(OpKind kind, size_t slot, bool isResult,
                       const TensorDesc &desc) const {
   for (const StridedSlot &known : Span(strided.all, strided.size))
     if (std::tuple(known.kind, size_t(known.slot), known.isResult) ==
@@ -145,7 +145,7 @@ bool KernelRow::takesViewedOperands(const TypedBody &call) const {
       const int32_t value = primitive.operands[slot]; // negative: not there
       if (value >= 0 && uint32_t(value) < call.body().numOperands &&
           call.operand(size_t(value)).layout == Layout::Strided &&
-          !takes(primitive.kind, slots.operandAt(slot), /*isResult=*/false,
+          !takesView(primitive.kind, slots.operandAt(slot), /*isResult=*/false,
                  call.operand(size_t(value))))
         return false;
     }
@@ -158,7 +158,7 @@ bool KernelRow::takesViewedOperands(const TypedBody &call) const {
 bool KernelRow::takesViewedResult(const TypedBody &call, size_t value) const {
   auto [primitive, slot] = call.body().makerOf(uint32_t(value));
   const TensorDesc &desc = call.values()[value];
-  return takes(call.body().primitives[primitive].kind, slot, /*isResult=*/true,
+  return takesView(call.body().primitives[primitive].kind, slot, /*isResult=*/true,
                desc) &&
          desc.hasDistinctElements();
 }
@@ -186,10 +186,16 @@ Mismatch KernelRow::mismatch(const TypedBody &call) const {
   }
   if (call.operand(0).width() % width != 0)
     return Mismatch::Width;
-  if (condition.holds &&
-      !condition.holds(rules::Call(call.body(), call.values())))
+  if (takes.holds && !takes.holds(rules::Call(call.body(), call.values())))
     return Mismatch::Condition;
   return Mismatch::None;
+}
+
+bool KernelRow::isWorthChoosing(const TypedBody &call) const {
+  if (!pays.holds)
+    return true;
+  const TypedBody given = *launched(call); // which the row accepts
+  return pays.holds(rules::Call(given.body(), given.values()));
 }
 
 bool KernelRow::runsAtFullSpeed(const TypedBody &call) const {

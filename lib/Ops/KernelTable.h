@@ -78,7 +78,7 @@ struct KernelRow {
   DType in0 = DType::F32, out0 = DType::F32;
   uint32_t width = 1;     ///< elements an access moves, of every operand
   uint32_t alignment = 1; ///< bytes
-  RowCondition condition = nullptr;
+  RowCondition takes = nullptr, pays = nullptr;
   uint64_t (*workspace)(const rules::Call &) = nullptr; ///< or it takes none
   uint64_t workspaceCap = 0;                            ///< bytes
   RowCondition fullSpeed = nullptr;
@@ -89,6 +89,8 @@ struct KernelRow {
   bool anyStrides = false; ///< of all others than `strided` names
   StridedSlots strided = {};
 
+  /// True if the kernel is worth choosing for a call that it accepts.
+  bool isWorthChoosing(const TypedBody &call) const;
   /// True unless pads could make the kernel faster with such a call.
   bool runsAtFullSpeed(const TypedBody &call) const;
   /// True if one launch of it takes no longer than launches apart.
@@ -123,8 +125,8 @@ private:
   bool takesViews(const TypedBody &call) const;
   bool takesViewedOperands(const TypedBody &call) const;
   bool takesViewedResult(const TypedBody &call, size_t value) const;
-  bool takes(OpKind kind, size_t slot, bool isResult,
-             const TensorDesc &desc) const;
+  bool takesView(OpKind kind, size_t slot, bool isResult,
+                 const TensorDesc &desc) const;
 };
 
 /// The rows of each device, in the order of DeviceKind. kernels/KernelRows.cpp
@@ -143,9 +145,9 @@ struct SelectOptions {
   /// passed over. Empty: every address is aligned, as in a plan.
   Span<const uintptr_t> addresses;
 };
-/// The first automatic row that accepts the call and suits its addresses; where
-/// none suits them, the last that accepts it, so that an error can name it; or
-/// nullptr.
+/// The first automatic row that accepts the call, pays for it and suits its
+/// addresses; where none suits them, the last that would without, so that an
+/// error can name it; or nullptr.
 const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
                               SelectOptions options = {});
 

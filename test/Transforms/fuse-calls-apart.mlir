@@ -75,7 +75,7 @@ func.func @slower(%d: tensor<2048x2048xf32> {aicf.role = "input", aicf.name = "d
                   %b: tensor<2048xf32> {aicf.role = "param", aicf.name = "b"})
     -> (tensor<2048x2048xf32> {aicf.name = "w"}, tensor<2048xf32> {aicf.name = "s"},
         tensor<2048x2048xf32> {aicf.name = "y"}) {
-  // expected-remark @+1 {{gemm is not fused to gemm_reduce: the target has no kernel for them in one call; gemm_reduce_f32_tile_v0: not (sumsOverK(c) && isSmallProduct(c)); gemm_reduce_tf32_lt_v0: it runs only where a call names it; gemm_reduce_f32_lt_v0: it runs only where a call names it}}
+  // expected-remark @+1 {{gemm is not fused to gemm_reduce: the target has no kernel for them in one call; gemm_reduce_f32_tile_v0: it does not pay: not (isSmallProduct(c)); gemm_reduce_tf32_lt_v0: it runs only where a call names it; gemm_reduce_f32_lt_v0: it runs only where a call names it}}
   %w = aicf_rt.call gemm(%d, %d) {transA = true} : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
   %s = aicf_rt.call reduce_sum(%d) : (tensor<2048x2048xf32>) -> tensor<2048xf32>
   %g = aicf_rt.call gemm(%d, %d) launch<kernel = "gemm_f32_lt_v0"> : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>

@@ -26,7 +26,7 @@ func.func @two_rows(%x: tensor<2x1048576xf32> {aicf.role = "input", aicf.name = 
     -> (tensor<2x1048576xf32> {aicf.name = "y"}) {
   %s = aicf_rt.call reduce_sum(%x) {axis = 1} : (tensor<2x1048576xf32>) -> tensor<2xf32>
   %v = aicf_rt.view %s[0] : tensor<2xf32> to tensor<2x1048576xf32, #aicf_rt.strided<[1, 0]>>
-  // expected-remark @+1 {{'mul' is not fused to 'reduce_sum', whose result it reads: the target has no kernel for them in one call; reduction_graph_v0: not (hasGroups(GraphView(call)))}}
+  // expected-remark @+1 {{'mul' is not fused to 'reduce_sum', whose result it reads: the target has no kernel for them in one call; reduction_graph_v0: it does not pay: not (groupsPay(GraphView(call)))}}
   %y = aicf_rt.call mul(%x, %v) : (tensor<2x1048576xf32>, tensor<2x1048576xf32, #aicf_rt.strided<[1, 0]>>) -> tensor<2x1048576xf32>
   return %y : tensor<2x1048576xf32>
 }

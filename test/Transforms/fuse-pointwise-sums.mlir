@@ -76,7 +76,7 @@ func.func @sum_is_read(%x: tensor<2097152x8xf32> {aicf.role = "input", aicf.name
     -> (tensor<8xf32> {aicf.name = "y"}) {
   %e = aicf_rt.call exp(%x) : (tensor<2097152x8xf32>) -> tensor<2097152x8xf32>
   %s = aicf_rt.call reduce_sum(%e) : (tensor<2097152x8xf32>) -> tensor<8xf32>
-  // expected-remark @+1 {{is not fused to 'exp, reduce_sum', whose result it reads: the target has no kernel for them in one call; reduction_graph_v0: not (hasGroups(GraphView(call)))}}
+  // expected-remark @+1 {{is not fused to 'exp, reduce_sum', whose result it reads: the target has no kernel for them in one call; reduction_graph_v0: it does not pay: not (groupsPay(GraphView(call)))}}
   %y = aicf_rt.call relu(%s) : (tensor<8xf32>) -> tensor<8xf32>
   return %y : tensor<8xf32>
 }

@@ -61,9 +61,10 @@ void emitStrided(const Kernel &k, raw_ostream &os) {
 
 /// What a family asks of a call, and the workspace that its kernel gets.
 void emitFunctions(const Kernel &k, raw_ostream &os) {
-  if (!k.text("condition").empty())
-    os << ", .condition = AICF_CONDITION(" << k.cppName << ", "
-       << k.text("condition") << ")";
+  for (StringRef field : {"takes", "pays"})
+    if (!k.text(field).empty())
+      os << ", ." << field << " = AICF_CONDITION(" << k.cppName << ", "
+         << k.text(field) << ")";
   if (!k.text("workspace").empty())
     os << ", .workspace = AICF_WORKSPACE(" << k.cppName << ", "
        << k.text("workspace")

@@ -193,7 +193,7 @@ std::string nameOfChoice(const PatternInfo &pattern, const Choice &choice,
   return name + (keepsAll ? " kept" : "");
 }
 
-/// The pattern is its, and some kernel of some device takes it.
+/// The pattern is its, and some kernel of some device takes it, and pays.
 bool isTaken(const KindRow &row, const PatternInfo &pattern) {
   Sample sample = makeSample(row, 3, 4, row.usualType());
   StatusOr<TypedBody> typed = typedBodyOf(sample);
@@ -201,7 +201,7 @@ bool isTaken(const KindRow &row, const PatternInfo &pattern) {
     return false;
   for (DeviceKind device : kDeviceKinds)
     for (const KernelRow &kernel : kernelsFor(device, typed->pattern()))
-      if (kernel.accepts(*typed))
+      if (kernel.accepts(*typed) && kernel.isWorthChoosing(*typed))
         return true;
   return false;
 }

@@ -125,6 +125,22 @@ TEST(KernelTable, WidthAlignmentAndMathChooseTheKernel) {
   EXPECT_EQ(gemm(2048, true), "gemm_tf32_lt_v0");
 }
 
+/// A threshold of speed decides what is chosen, not what a plan may name.
+TEST(KernelTable, KernelsTakeMoreThanTheyAreChosenFor) {
+  const KernelRow *tile = findKernel(DeviceKind::CUDA, "gemm_f32_tile_v0");
+  ASSERT_NE(tile, nullptr);
+  for (int64_t n : {64, 2048}) {
+    TensorDesc a(DType::F32, {n, n});
+    TensorDesc ins[] = {a, a};
+    StatusOr<TypedBody> typed = TypedBody::create(
+        OpKind::Gemm, std::vector<uint8_t>(8), {ins, 2}, {&a, 1});
+    ASSERT_TRUE(typed.ok()) << typed.status().toString();
+    EXPECT_TRUE(tile->accepts(*typed));
+    EXPECT_EQ(tile->isWorthChoosing(*typed), n == 64);
+    EXPECT_EQ(selectKernel(DeviceKind::CUDA, *typed) == tile, n == 64);
+  }
+}
+
 /// Also where TF32 is allowed.
 TEST(KernelTable, PinnedKernelsAreNeverChosen) {
   size_t pinned = 0;

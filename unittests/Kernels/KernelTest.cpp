@@ -248,7 +248,7 @@ std::vector<bool> elementwiseValues(const Body &body) {
 
 /// What is fused decides nothing: values inside a body are not rounded, but in
 /// f32 and f64 there is nothing to round, and nothing is contracted
-/// (docs/Rationale.md, "Numbers in a body").
+/// (docs/rationale/Records.md, "Numbers in a body").
 TEST_P(KernelTest, HasTheBitsOfItsPrimitives) {
   const KindRow &row = kRows[GetParam()];
   size_t compared = 0;
@@ -270,7 +270,14 @@ TEST_P(KernelTest, HasTheBitsOfItsPrimitives) {
     std::vector<Operand> values;
     if (!all.empty())
       values = runApart(fresh);
+    const auto &primitives = fresh.body->primitives;
+    const bool hasRows = std::any_of(
+        primitives.begin(), primitives.end(),
+        [](const Primitive &p) { return isDefinedByRows(p.kind); });
     for (const KernelRow *kernel : all) {
+      // A graph's sums of rows have an order of their own (RowKernels).
+      if (hasRows && kernel->provider == KernelProvider::Generated)
+        continue;
       Case c = fresh;
       ASSERT_TRUE(call(row.kind, c, 1, kernel->kid).ok());
       for (size_t r = 0; r < c.outs.size(); ++r) {

@@ -76,6 +76,21 @@ TEST(Plan, OnlyTiesWorkInPlace) {
   EXPECT_GT(refused, 30u);
 }
 
+/// The loader asks whether a kernel takes a call, not whether it pays: that
+/// may change from one version to the next.
+TEST(Plan, MayNameKernelsThatWouldNotBeChosen) {
+  const TensorDesc x(DType::F32, {3, 4});
+  Plan plan =
+      makeCallPlan({{x}, {x}, {}, OpKind::Softmax}, DeviceKind::CUDA);
+  PlanCall &call = plan.entries[0].calls[0];
+  EXPECT_EQ(call.kid, "softmax_f32_v0");
+  call.kid = "softmax_graph_v0"; // for large tensors
+  EXPECT_TRUE(verifyPlan(plan).ok()) << verifyPlan(plan).toString();
+  call.kid = "softmax_f64_v0";
+  EXPECT_NE(verifyPlan(plan).toString().find("not a kernel for this call"),
+            std::string::npos);
+}
+
 /// Calls of several primitives, two of whose slots read one tensor.
 TEST(Plan, SharedOperandsAreOverwrittenByTiesAlone) {
   size_t refused = 0, accepted = 0;

@@ -74,7 +74,7 @@ double ulps(double value, double exact) {
 }
 
 /// Within 2 units of the last place on the CPU and 4 on a card, over all
-/// exponents, as docs/Rationale.md says. Functions whose definition multiplies
+/// exponents, as docs/rationale/Records.md says. Functions whose definition multiplies
 /// what is rounded have their own bound.
 TEST(Kernels, FunctionsAreAccurateOverAllExponents) {
   const std::map<std::string, double> bounds = {

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Reads roles, names and updates once. Checks nothing: --aicf-verify-entries
-// does, and everybody else runs after it.
+// Reads roles, names and updates once, unchecked: --aicf-verify-entries runs the
+// checks that are declared here, and everybody else runs after it.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_LIB_DIALECT_ENTRY_H
 #define AICF_LIB_DIALECT_ENTRY_H

@@ -23,8 +23,8 @@
 
 namespace aicf {
 
-/// Every dtype's size is a multiple of it, and so is every offset.
-static constexpr size_t kSlotBytes = 1;
+/// What a byte of memory holds that nobody has written. Each byte has a number,
+/// and a tensor uses that of each element's first byte.
 static constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 Interpreter::Interpreter(std::shared_ptr<const Plan> plan,
@@ -32,14 +32,14 @@ Interpreter::Interpreter(std::shared_ptr<const Plan> plan,
     : plan(std::move(plan)), options(options),
       random(options.orderSeed.value_or(0)) {
   const Plan &p = *this->plan;
-  persistent.assign(p.persistentBytes / kSlotBytes, kNothing);
+  persistent.assign(p.persistentBytes, kNothing);
   isPersistentWritten.resize(p.buffers.size());
   for (uint32_t i = 0; i < p.buffers.size(); ++i)
     if (p.buffers[i].derivedFrom >= 0)
       derivedStates[uint32_t(p.buffers[i].derivedFrom)].push_back(i);
   for (const PlanEntry &entry : p.entries)
-    entries.push_back({Memory(entry.ioBytes / kSlotBytes, kNothing),
-                       Memory(entry.tempBytes / kSlotBytes, kNothing),
+    entries.push_back({Memory(entry.ioBytes, kNothing),
+                       Memory(entry.tempBytes, kNothing),
                        std::vector<bool>(entry.buffers.size()),
                        {},
                        {}});
@@ -92,24 +92,24 @@ Interpreter::Memory &Interpreter::memoryOf(size_t entry, Segment segment) {
 double *Interpreter::slotOf(ValueRef at) {
   const PlanBuffer &buffer = bufferOf(at);
   return memoryOf(at.entry, segmentOf(buffer.role)).data() +
-         (buffer.offset + value(at).byteOffset) / kSlotBytes;
+         (buffer.offset + value(at).byteOffset);
 }
 
 std::vector<double> Interpreter::load(ValueRef at) const {
   const TensorDesc &desc = value(at).desc;
-  const size_t slots = sizeOf(desc.dtype) / kSlotBytes;
+  const size_t elementBytes = sizeOf(desc.dtype);
   const double *memory = const_cast<Interpreter *>(this)->slotOf(at);
   std::vector<double> values(size_t(desc.elements()));
   forEachRun(desc, [&](int64_t first, int64_t start, int64_t count) {
     for (int64_t i = 0; i < count; ++i)
-      values[size_t(first + i)] = memory[size_t(start + i) * slots];
+      values[size_t(first + i)] = memory[size_t(start + i) * elementBytes];
   });
   return values;
 }
 
 void Interpreter::store(ValueRef at, const std::vector<double> &values) {
   const TensorDesc &desc = value(at).desc;
-  const size_t slots = sizeOf(desc.dtype) / kSlotBytes;
+  const size_t elementBytes = sizeOf(desc.dtype);
   bool isRounded = options.roundToDType && isFloat(desc.dtype);
   double *memory = slotOf(at);
   forEachRun(desc, [&](int64_t first, int64_t start, int64_t count) {
@@ -123,9 +123,9 @@ void Interpreter::store(ValueRef at, const std::vector<double> &values) {
         storeElement(desc.dtype, bytes, value);
         value = loadElement(desc.dtype, bytes);
       }
-      double *slot = memory + size_t(start + i) * slots;
+      double *slot = memory + size_t(start + i) * elementBytes;
       *slot = value;
-      std::fill(slot + 1, slot + slots, kNothing);
+      std::fill(slot + 1, slot + elementBytes, kNothing);
     }
   });
 }
@@ -384,8 +384,8 @@ void Interpreter::runCall(size_t entry, const PlanCall &call) {
     const PlanBuffer &buffer =
         plan->buffer(plan->entries[entry], uint32_t(call.workspace));
     double *slots = memoryOf(entry, Segment::Temp).data();
-    std::fill(slots + buffer.offset / kSlotBytes,
-              slots + (buffer.offset + buffer.bytes) / kSlotBytes, kNothing);
+    std::fill(slots + buffer.offset,
+              slots + (buffer.offset + buffer.bytes), kNothing);
   }
   for (size_t i = 0; i < outs.size(); ++i)
     store({entry, call.outs[i]}, outs[i].values);

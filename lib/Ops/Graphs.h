@@ -18,9 +18,10 @@
 
 namespace aicf {
 
-/// A primitive that is the elementwise `as` of operand 0 and of `operand`,
-/// which is repeated over all dimensions but one: that of its field `axis`. Or
-/// it is itself, with a 0-d operand that is repeated over all.
+/// A primitive that is elementwise once one operand is repeated. bias_add is
+/// `as` = add of operand 0 and of `operand` = 1, which is repeated over all
+/// dimensions but that of its field `axis`. dropout is itself (`as` = dropout),
+/// with a 0-d `operand`, the counter, that is repeated over all.
 struct SpreadInfo {
   OpKind kind;
   uint8_t operand;

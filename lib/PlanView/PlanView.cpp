@@ -10,6 +10,7 @@
 
 #include "aicf/PlanView.h"
 #include "lib/Ops/BodyRules.h"
+#include "lib/Ops/Profile.h"
 #include "lib/Plan/CallFacts.h"
 #include "lib/Plan/Order.h"
 #include "lib/Plan/PlanText.h"
@@ -25,38 +26,19 @@ using Json = nlohmann::ordered_json;
 
 #include "PlanViewPage.inc" // kPage, kStyle and kScript
 
-/// Microseconds by kernel and "types of operands->types of results".
-using Times = std::map<std::string, std::map<std::string, double>>;
-
-StatusOr<Times> readTimes(const std::string &profile, const ViewedPlan &of) {
-  Times times;
-  if (profile.empty())
-    return times;
-  Json json = Json::parse(profile, nullptr, /*allow_exceptions=*/false);
-  auto bad = [&] {
+StatusOr<Profile> readProfile(const ViewedPlan &of) {
+  if (of.profile.empty())
+    return Profile();
+  StatusOr<Profile> profile = Profile::parse(of.profile);
+  if (!profile.ok())
     return makeError(StatusCode::InvalidArgument, "the profile of ", of.title,
-                     " is not what aicf-run --profile writes");
-  };
-  if (!json.is_object() || !json.contains("kernels") ||
-      !json["kernels"].is_object())
-    return bad();
-  // A CPU's description begins with "cpu", and a card's with another name.
-  bool isOfCPU = json.value("device", "").rfind("cpu", 0) == 0;
-  if (isOfCPU != (of.plan->device == DeviceKind::CPU))
+                     " is ", profile.status().message());
+  if (!profile->isOf(of.plan->device))
     return makeError(StatusCode::InvalidArgument,
                      "the profile was measured on \"",
-                     printable(json.value("device", ""), 80), "\", but ",
-                     of.title, " is a plan for ", nameOf(of.plan->device));
-  for (const auto &[kid, problems] : json["kernels"].items()) {
-    if (!problems.is_object())
-      return bad();
-    for (const auto &[problem, micros] : problems.items()) {
-      if (!micros.is_number())
-        return bad();
-      times[kid][problem] = micros.get<double>();
-    }
-  }
-  return times;
+                     printable(profile->device, 80), "\", but ", of.title,
+                     " is a plan for ", nameOf(of.plan->device));
+  return profile;
 }
 
 /// The tensors of an entry: buffers, and the values that are not all of one.
@@ -209,22 +191,20 @@ Json bodyJson(const Body &body) {
 }
 
 Json timeOf(const Plan &plan, const PlanEntry &entry, const PlanCall &call,
-            const Times &times) {
-  auto kernel = times.find(call.kid);
-  if (kernel == times.end())
-    return {};
-  std::string problem;
-  for (const std::vector<uint32_t> *side : {&call.ins, &call.outs}) {
-    if (side == &call.outs)
-      problem += "->";
-    for (size_t i = 0; i < side->size(); ++i)
-      problem += (i ? "," : "") + plan.value(entry, (*side)[i]).desc.toString();
-  }
-  auto found = kernel->second.find(problem);
-  return found == kernel->second.end() ? Json() : Json(found->second);
+            const Profile &profile) {
+  auto descsOf = [&](const std::vector<uint32_t> &values) {
+    std::vector<TensorDesc> descs;
+    for (uint32_t value : values)
+      descs.push_back(plan.value(entry, value).desc);
+    return descs;
+  };
+  const std::optional<double> micros =
+      profile.find(call.kid, problemOf(descsOf(call.ins), descsOf(call.outs)));
+  return micros ? Json(*micros) : Json();
 }
 
-Json entryJson(const Plan &plan, const PlanEntry &entry, const Times &times) {
+Json entryJson(const Plan &plan, const PlanEntry &entry,
+               const Profile &profile) {
   Tensors tensors(plan, entry);
   std::vector<CallPhase> phases = phasesOf(plan, entry);
   std::vector<std::vector<uint32_t>> waits = waitedFor(entry);
@@ -245,7 +225,7 @@ Json entryJson(const Plan &plan, const PlanEntry &entry, const Times &times) {
                      {"after", waits[i]},
                      {"flops", flopsOf(plan, entry, c)},
                      {"bytes", bytesOf(plan, entry, c)},
-                     {"us", timeOf(plan, entry, c, times)},
+                     {"us", timeOf(plan, entry, c, profile)},
                      {"times", repeats[i]},
                      {"workspace", c.workspaceBytes},
                      {"isProtective", c.isProtective},
@@ -265,10 +245,10 @@ StatusOr<Json> planJson(const ViewedPlan &viewed) {
   if (!viewed.plan)
     return makeError(StatusCode::InvalidArgument, "there is no plan to view");
   const Plan &plan = *viewed.plan;
-  AICF_ASSIGN_OR_RETURN(Times times, readTimes(viewed.profile, viewed));
+  AICF_ASSIGN_OR_RETURN(Profile profile, readProfile(viewed));
   Json entries = Json::array();
   for (const PlanEntry &entry : plan.entries)
-    entries.push_back(entryJson(plan, entry, times));
+    entries.push_back(entryJson(plan, entry, profile));
   return Json{
       {"title", printable(viewed.title.empty() ? "plan" : viewed.title, 120)},
       {"version", std::to_string(plan.major) + "." + std::to_string(plan.minor)},

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "aicf/Executor.h"
+#include "lib/Ops/Profile.h"
 
 #include <nlohmann/json.hpp>
 
@@ -165,27 +166,19 @@ std::string traceToChromeJson(const std::vector<TraceRecord> &trace,
 
 std::string traceToProfileJson(const std::vector<TraceRecord> &trace,
                                const std::string &device) {
-  auto join = [](const std::vector<std::string> &types) {
-    std::string text;
-    for (const std::string &type : types)
-      text += (text.empty() ? "" : ",") + type;
-    return text;
-  };
   std::map<std::string, std::map<std::string, std::vector<double>>> times;
   for (const TraceRecord &r : trace)
     if (!r.isReplay)
-      times[r.kid][join(r.inTypes) + "->" + join(r.outTypes)].push_back(
-          r.micros);
-  nlohmann::ordered_json kernels = nlohmann::ordered_json::object();
+      times[r.kid][problemOf(r.inTypes, r.outTypes)].push_back(r.micros);
+  Profile profile;
+  profile.device = device;
   for (auto &[kid, problems] : times)
     for (auto &[problem, micros] : problems) {
       std::nth_element(micros.begin(), micros.begin() + long(micros.size() / 2),
                        micros.end());
-      kernels[kid][problem] = micros[micros.size() / 2];
+      profile.micros[kid][problem] = micros[micros.size() / 2];
     }
-  return nlohmann::ordered_json({{"device", device}, {"kernels", kernels}})
-             .dump(1) +
-         "\n";
+  return profile.toJson();
 }
 
 } // namespace aicf

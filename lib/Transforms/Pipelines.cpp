@@ -5,23 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 // Each phase ends with a verify pass and is registered on its own, so that a
-// test can start in the middle. The order matters:
-//   - labels before lowering, because a trace meets aicf ops;
-//   - mixed precision before autodiff, which goes through its casts;
-//   - all that makes values before labels;
-//   - saves are decided before anything reads gradients, when all are there;
-//   - keep before lowering, because it returns aicf values;
-//   - views before pads and fusions, which find only kernels that take them;
-//   - pads before fusions, which look for kernels that take them;
-//   - fusions before copies, while calls are tied by values alone;
-//   - pointwise graphs behind patterns and batches, which have casts, too;
-//   - copies before in-place: the first is always right, the second only drops;
-//   - kernels before streams, because a workspace needs an order, too;
-//   - memory last: lifetimes depend on everything before.
+// test can start in the middle. Why a pass stands where it does, is said at it.
+// At O0 there is nothing but what makes a plan: the baseline of all that makes
+// plans faster, which computes no value in another way than `aicf` says.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/Passes.h"
-#include "lib/Transforms/Remarks.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -42,46 +31,86 @@ static void addVerifyPlan(OpPassManager &pm, bool memory) {
   pm.addPass(createVerifyPlan(options));
 }
 
+//===----------------------------------------------------------------------===//
+// Check: a step as its author wrote it
+//===----------------------------------------------------------------------===//
+
 static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
   // Calls of private functions, and nothing but them: no simplification on the
   // way, which would change what the user's remarks and labels speak of.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  // In front of the checks, which know no body of a map.
   pm.addPass(createExpandMaps());
   pm.addPass(createVerifyEntries());
+  // In front of the outlining, behind which it could not see a whole step.
   pm.addNestedPass<func::FuncOp>(createCheckCaptureSafety());
+  // Behind it, every pass sees functions without loops.
   pm.addPass(createOutlineRepeats());
 }
 
-/// The whole step, still in `aicf`.
-static void buildStepPhase(OpPassManager &pm,
-                           const LowerToBackendOptions &options) {
+//===----------------------------------------------------------------------===//
+// Meaning: all that is computed, still in `aicf`
+//===----------------------------------------------------------------------===//
+
+static void addMeaning(OpPassManager &pm,
+                       const LowerToBackendOptions &options) {
+  // Makes states and updates, which all passes behind take as they are.
   pm.addPass(createExpandHistory());
+  // In front of autodiff, which goes through its casts.
   if (options.mixedPrecision != MixedDType::None) {
     MixedPrecisionOptions mixed;
     mixed.dtype = options.mixedPrecision;
     pm.addPass(createMixedPrecision(mixed));
   }
+  // Likewise: the gradients of what it makes are elementwise, too.
   if (options.target == DeviceKind::CUDA && options.optLevel > OptLevel::O1)
     pm.addNestedPass<func::FuncOp>(createNarrowProducts());
-  pm.addPass(createHoistConstants()); // of the types that are computed in
+  // Behind what says the types that are computed in: constants have those.
+  pm.addPass(createHoistConstants());
   pm.addPass(createAutodiff());
+}
+
+/// Fewer values and less memory, by rules that know no kernel.
+static void addSimplifications(OpPassManager &pm,
+                               const LowerToBackendOptions &options) {
+  // In front of all that reads gradients, while all of them are there. A rate of
+  // 0 leaves all as it is.
   RematerializeOptions again;
   again.rate = options.recomputeRate;
   pm.addNestedPass<func::FuncOp>(createRematerialize(again));
+  if (options.optLevel == OptLevel::O0)
+    return;
+  // Behind autodiff, which makes a pad for each slice of a tensor. Their sum may
+  // round in another order.
   pm.addNestedPass<func::FuncOp>(createConcatPads());
+  // In front of lowering, which makes a view of each reshape.
   pm.addNestedPass<func::FuncOp>(createPropagateReshapes());
+}
+
+static void buildStepPhase(OpPassManager &pm,
+                           const LowerToBackendOptions &options) {
+  addMeaning(pm, options);
+  addSimplifications(pm, options);
+  // These read the gradients as they are to be.
   pm.addPass(createAppendOptimizer());
   pm.addPass(createReturnGradients());
   if (options.splitStep)
     pm.addPass(createSplitStep());
   pm.addPass(createVerifyEntries()); // of what these made
+  // Behind all that makes values, and in front of lowering: a trace is of the
+  // ops of `aicf`.
   pm.addNestedPass<func::FuncOp>(createNumberValues());
+  // In front of lowering, because it returns values of `aicf`.
   if (options.keep != Keep::None) {
     KeepValuesOptions keep;
     keep.mode = options.keep;
     pm.addNestedPass<func::FuncOp>(createKeepValues(keep));
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Lower: each op becomes calls of primitives
+//===----------------------------------------------------------------------===//
 
 static void buildLowerPhase(OpPassManager &pm,
                             const LowerToBackendOptions &options) {
@@ -90,43 +119,68 @@ static void buildLowerPhase(OpPassManager &pm,
   addVerify(pm, "lowered");
 }
 
+//===----------------------------------------------------------------------===//
+// Shape the calls: fewer of them, each as large as a kernel takes it. They are
+// tied by values alone: no memory is shared yet.
+//===----------------------------------------------------------------------===//
+
+/// What several calls become, at O2.
+static void addFusions(OpPassManager &pm,
+                       const LowerToBackendOptions &options) {
+  // In front of the fusions, which look for kernels that take pads.
+  PadTensorsOptions pads;
+  pads.target = options.target;
+  pm.addPass(createPadTensors(pads));
+  // In front of graphs, which would take parts of its patterns.
+  FuseCallsOptions calls;
+  calls.target = options.target;
+  pm.addNestedPass<func::FuncOp>(createFuseCalls(calls));
+  // Likewise: the casts beside an optimizer's updates are of its patterns.
+  BatchCallsOptions batches;
+  batches.target = options.target;
+  batches.maxGroups = options.maxGroups;
+  pm.addNestedPass<func::FuncOp>(createBatchCalls(batches));
+  // Behind the patterns, which no reshape may part, and in front of graphs, whose
+  // values have one shape.
+  FoldReshapesOptions folds;
+  folds.target = options.target;
+  pm.addNestedPass<func::FuncOp>(createFoldReshapes(folds));
+  FusePointwiseOptions pointwise;
+  pointwise.target = options.target;
+  pm.addNestedPass<func::FuncOp>(createFusePointwise(pointwise));
+  // Behind the fusion, which shares values where it can and computes none twice.
+  RecomputePointwiseOptions again;
+  again.target = options.target;
+  pm.addNestedPass<func::FuncOp>(createRecomputePointwise(again));
+  // Behind all fusions, which look for values inside of calls, not for places.
+  PlacePartsOptions parts;
+  parts.target = options.target;
+  pm.addNestedPass<func::FuncOp>(createPlaceParts(parts));
+}
+
 static void buildFusePhase(OpPassManager &pm,
                            const LowerToBackendOptions &options) {
+  // In front of the fusions: a copy of what is saved would stand between.
   if (options.optLevel > OptLevel::O1)
     pm.addNestedPass<func::FuncOp>(createEliminateSaves());
+  // In front of pads and fusions, which find only kernels that take the views
+  // that are left.
   MaterializeViewsOptions views;
   views.target = options.target;
   views.every = options.optLevel == OptLevel::O0;
   pm.addNestedPass<func::FuncOp>(createMaterializeViews(views));
-  if (options.optLevel > OptLevel::O1) {
-    PadTensorsOptions pads;
-    pads.target = options.target;
-    pm.addPass(createPadTensors(pads));
-    FuseCallsOptions calls;
-    calls.target = options.target;
-    pm.addNestedPass<func::FuncOp>(createFuseCalls(calls));
-    BatchCallsOptions batches;
-    batches.target = options.target;
-    batches.maxGroups = options.maxGroups;
-    pm.addNestedPass<func::FuncOp>(createBatchCalls(batches));
-    FoldReshapesOptions folds; // behind the patterns, which no reshape may part
-    folds.target = options.target;
-    pm.addNestedPass<func::FuncOp>(createFoldReshapes(folds));
-    FusePointwiseOptions pointwise;
-    pointwise.target = options.target;
-    pm.addNestedPass<func::FuncOp>(createFusePointwise(pointwise));
-    RecomputePointwiseOptions again;
-    again.target = options.target;
-    pm.addNestedPass<func::FuncOp>(createRecomputePointwise(again));
-    PlacePartsOptions parts;
-    parts.target = options.target;
-    pm.addNestedPass<func::FuncOp>(createPlaceParts(parts));
-  }
+  if (options.optLevel > OptLevel::O1)
+    addFusions(pm, options);
   addVerify(pm, "lowered");
 }
 
+//===----------------------------------------------------------------------===//
+// Place: where results lie, which kernels compute them, and when
+//===----------------------------------------------------------------------===//
+
 static void buildUpdatesPhase(OpPassManager &pm,
                               const LowerToBackendOptions &) {
+  // In front of in-place, which only drops: a copy is always right.
   pm.addNestedPass<func::FuncOp>(createMaterializeUpdates());
   addVerify(pm, "updates");
 }
@@ -144,6 +198,8 @@ static void buildInplacePhase(OpPassManager &pm,
 
 static void buildKernelsPhase(OpPassManager &pm,
                               const LowerToBackendOptions &options) {
+  // Behind in-place, which decides where results lie, and in front of streams:
+  // a workspace needs an order, too.
   SelectKernelsOptions select;
   select.target = options.target;
   select.profile = options.profile;
@@ -161,6 +217,7 @@ static void buildStreamsPhase(OpPassManager &pm,
 
 static void buildMemoryPhase(OpPassManager &pm,
                              const LowerToBackendOptions &options) {
+  // Last: lifetimes depend on everything before.
   pm.addNestedPass<rt::PlanOp>(createPlanMemory());
   addVerifyPlan(pm, /*memory=*/true);
 }
@@ -198,16 +255,6 @@ void LowerToBackendOptions::addToCommandLine(
     option->addCategory(category);
     option->addArgument();
   }
-}
-
-LogicalResult aicf::enableRemarks(MLIRContext &context) {
-  // `all` alone would be ignored.
-  std::string ours = kRemarkCategory.str();
-  remark::RemarkCategories categories{ours, ours, ours, ours, ours};
-  return remark::enableOptimizationRemarks(
-      context, /*streamer=*/nullptr,
-      std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
-      /*printAsEmitRemarks=*/true);
 }
 
 /// A phase takes the options of --lower-to-backend; --help lists them there

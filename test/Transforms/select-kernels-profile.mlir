@@ -2,7 +2,7 @@
 // RUN: aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/profile.json" | FileCheck %t/step.mlir
 // RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/step.mlir" 2>&1 | FileCheck %s --check-prefix=BAD
-// RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/number.json" 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/text.json" 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: aicf-opt %t/products.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/products.json" | FileCheck %t/products.mlir
@@ -12,6 +12,7 @@
 // A profile that does not say where it was measured is taken.
 // CPU: launch<kernel = "relu_f32_v0">
 // OTHER: profile '{{.*}}profile.json' was measured on "some card", but the target is cpu
+// EMPTY: profile '{{.*}}empty.json' has no kernels
 // BAD: ' is not a profile: expected an object with "kernels", as aicf-run --profile writes it
 
 //--- profile.json

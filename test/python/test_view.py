@@ -25,7 +25,7 @@ def write_page(bench, *flags, name="page.html", code=0):
 @pytest.mark.parametrize("flags, message", [
     (["/nowhere.plan"], "/nowhere.plan"), (["{cut}"], "BadMagic"),
     (["{plan}", "--profile", "/nowhere.json"], "/nowhere.json"),
-    (["{plan}", "--profile", "{plan}"], "not what aicf-run --profile writes"),
+    (["{plan}", "--profile", "{plan}"], "not a profile: expected an object"),
     (["{plan}", "--with-profile", "{plan}"], "--with"),
     (["{plan}", "--gigaflops", "-1"], "--gigaflops"),
     (["{plan}", "--gigaflops", "nan"], "is not a positive number"),

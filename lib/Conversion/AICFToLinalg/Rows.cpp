@@ -19,7 +19,7 @@
 namespace aicf::linalg_bridge {
 
 /// A counter or a row's number as i64; a negative one counts as 0.
-static Scalar primitiveOf(TensorBuilder &t, Scalar step) {
+static Scalar counterAsI64(TensorBuilder &t, Scalar step) {
   Scalar wide = step.to(t.builder.getI64Type());
   return maximum(wide, wide.constant(0));
 }
@@ -31,7 +31,7 @@ static SmallVector<Value> lower(TensorBuilder &t, GatherRowsOp op,
   int64_t last = data.getType().getDimSize(0) - 1;
   return {t.map({{cast<Tensor>(adaptor.getIndex()), {0}}}, type,
                 [&](ArrayRef<Scalar> in) {
-                  Scalar row = primitiveOf(t, in[0]);
+                  Scalar row = counterAsI64(t, in[0]);
                   row = minimum(row, row.integer(last));
                   SmallVector<Value> at = {arith::IndexCastOp::create(
                       t.builder, t.loc, t.builder.getIndexType(), row.get())};
@@ -50,7 +50,7 @@ static SmallVector<Value> lower(TensorBuilder &t, RecordOp op,
   return {t.map({TensorBuilder::all(adaptor.getHistory()), value,
                  TensorBuilder::one(adaptor.getStep())},
                 type, [&](ArrayRef<Scalar> in) {
-                  Scalar step = primitiveOf(t, in[2]);
+                  Scalar step = counterAsI64(t, in[2]);
                   Scalar row = step % step.integer(type.getDimSize(0));
                   return (t.index(0, row.type()) == row).pick(in[1], in[0]);
                 })};
@@ -233,7 +233,7 @@ static SmallVector<Value> lower(TensorBuilder &t, ShuffleOp op,
     ++halfBits;
   return {t.map(
       {TensorBuilder::one(adaptor.getStep())}, type, [&](ArrayRef<Scalar> in) {
-        Scalar step = primitiveOf(t, in[0]);
+        Scalar step = counterAsI64(t, in[0]);
         Type i64 = step.type();
         Scalar position =
             step * step.integer(type.getNumElements()) + t.index(0, i64);

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// A device asks its providers in order for a call: kernels of our own, then
-// cuBLASLt. Providers know the table of CUDA calls and what the context says of
+// A device asks its providers in order for a call: kernels of our own, generated
+// ones, then cuBLASLt. Providers know the table of CUDA calls and what the context says of
 // the card; they know neither device nor streams.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_LIB_RUNTIME_CUDA_PROVIDER_H
@@ -17,13 +17,13 @@
 
 namespace aicf {
 
-/// A call that can be put on a CUDA stream.
 /// A kernel that a launch puts into a graph.
 struct PlannedFunction {
   const void *function; ///< a symbol, or a cudaKernel_t
   bool isLoaded;        ///< the latter: from text, when the call was prepared
 };
 
+/// A call that can be put on a CUDA stream.
 class CUDACall : public DeviceCall {
 public:
   virtual Status launch(cudaStream_t stream) const = 0;

@@ -104,17 +104,16 @@ bool isReturned(Value value);
 /// readers it looks at few: those of the end of the entry come first.
 bool isUsedAt(Value value, Operation *at, CallOp part);
 
-/// Returns an op that reads or returns `value`, and is none of `calls` or reads
-/// a view of it, or a view that nobody reads; null if there is none. Nothing
-/// inside of a call has views.
+/// Returns a user of `value` that is not in `calls`, or null. A view of it is a
+/// user, even if it is dead: a value inside of a call has no views.
 Operation *readerOutside(Value value, ArrayRef<CallOp> calls);
 
-/// Returns true if `reader` reads `value`, as it is or through views that `isSeen`
-/// takes, and nothing else does.
+/// Returns true if `reader` is the only user of `value`, directly or through
+/// views for which `isSeen` holds.
 bool isReadOnlyBy(Value value, CallOp reader, function_ref<bool(ViewOp)> isSeen);
 
-/// The calls that read `value`, as it is or through views that `isSeen` takes,
-/// each once; or nothing, if something else does.
+/// Returns the calls that use `value`, directly or through views for which
+/// `isSeen` holds, each once; or nothing, if it has another user.
 std::optional<SmallVector<CallOp>>
 onlyReadersOf(Value value, function_ref<bool(ViewOp)> isSeen);
 

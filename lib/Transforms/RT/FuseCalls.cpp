@@ -17,6 +17,7 @@
 #include "lib/Ops/Patterns.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/Decision.h"
 #include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/MergeCalls.h"
@@ -33,30 +34,18 @@ using namespace aicf;
 using namespace aicf::rt;
 
 namespace {
-/// Why calls that match a pattern stay apart; in words only where somebody
-/// asks.
-struct Obstacle {
-  enum Kind { None, ReadOutside, Types, NoKernel, Order } kind = None;
-  CallOp part = {};            ///< of ReadOutside: whose result
-  Operation *reader = nullptr; ///< likewise: who else reads it
-
-  std::optional<TypedBody> typed = {}; ///< of NoKernel
-
-  std::string describe(const KernelChooser &chooser) const;
-};
-
 /// Fuses choices of calls for one pattern.
 class Fusion {
 public:
   Fusion(const KernelChooser &chooser, PatternCandidates &candidates)
       : chooser(chooser), candidates(candidates) {}
 
-  /// The one call for `anchor` and those around it. Or null; why, where there
-  /// is something to fuse, goes to `obstacle`.
-  CallOp run(CallOp anchor, Obstacle &obstacle);
+  /// Returns the one call for `anchor` and those around it, or null. Where there
+  /// is something to fuse, `decision` says why it was not.
+  CallOp run(CallOp anchor, Decision &decision);
 
 private:
-  CallOp fuse(ArrayRef<CallOp> parts, Obstacle &obstacle);
+  CallOp fuse(ArrayRef<CallOp> parts, Decision &decision);
   /// What a part reads, and the pattern does not want as a result.
   bool servesOnlyParts(ArrayRef<CallOp> parts, Value value) const;
   /// Such a value that nobody else reads.
@@ -64,32 +53,14 @@ private:
     return servesOnlyParts(parts, value) && !readerOutside(value, parts);
   }
   Operation *placeOf(ArrayRef<CallOp> parts) const;
-  Obstacle whyNoPattern(const MergedCall &merged, ArrayRef<CallOp> parts) const;
-  Obstacle whyNoCall(const MergedCall &merged, ArrayRef<CallOp> parts,
+  Decision hasNoReader(const MergedCall &merged, ArrayRef<CallOp> parts) const;
+  Decision mayBeCall(const MergedCall &merged, ArrayRef<CallOp> parts,
                      Operation *place) const;
 
   const KernelChooser &chooser;
   PatternCandidates &candidates;
 };
 } // namespace
-
-std::string Obstacle::describe(const KernelChooser &chooser) const {
-  switch (kind) {
-  case None:
-    break;
-  case ReadOutside:
-    return nameOfCall(reader) + " reads the result of " + nameOfCall(part) +
-           " too";
-  case Types:
-    return "a value inside of one call would have another type";
-  case NoKernel:
-    return "the target has no kernel for them in one call" +
-           chooser.passedOver(*typed);
-  case Order:
-    return "an operand is made too late, or a result is needed too early";
-  }
-  return {};
-}
 
 bool Fusion::servesOnlyParts(ArrayRef<CallOp> parts, Value value) const {
   return !candidates.isKept(value) &&
@@ -122,10 +93,10 @@ static bool hasPattern(const MergedCall &merged) {
   return pattern && !patternOf(*pattern)->graph;
 }
 
-/// A result that somebody else reads too is what keeps them apart if they would
-/// match without that reader.
-Obstacle Fusion::whyNoPattern(const MergedCall &merged,
-                              ArrayRef<CallOp> parts) const {
+/// No, if somebody else reads a result too, and if they would match without
+/// that reader.
+Decision Fusion::hasNoReader(const MergedCall &merged,
+                             ArrayRef<CallOp> parts) const {
   MergedCall alone = mergeCalls(
       parts, [&](Value value) { return servesOnlyParts(parts, value); });
   if (!hasPattern(alone))
@@ -134,33 +105,41 @@ Obstacle Fusion::whyNoPattern(const MergedCall &merged,
   Value read = *std::mismatch(merged.results.begin(), merged.results.end(),
                               alone.results.begin(), alone.results.end())
                     .first;
-  return {Obstacle::ReadOutside, callOf(read), readerOutside(read, parts)};
+  return Decision::no(
+      [part = callOf(read), reader = readerOutside(read, parts)] {
+        return nameOfCall(reader) + " reads the result of " +
+               nameOfCall(part) + " too";
+      });
 }
 
-/// None where there is a kernel, and a place for the call.
-Obstacle Fusion::whyNoCall(const MergedCall &merged, ArrayRef<CallOp> parts,
+/// Yes, if there is a kernel and a place for the call.
+Decision Fusion::mayBeCall(const MergedCall &merged, ArrayRef<CallOp> parts,
                            Operation *place) const {
   StatusOr<TypedBody> typed = typedBodyOf(merged);
   if (!typed.ok())
-    return {Obstacle::Types};
+    return Decision::no("a value inside of one call would have another type");
   const KernelRow *row = chooser.choose(merged, *typed);
   if (!row)
-    return {Obstacle::NoKernel, {}, nullptr, *std::move(typed)};
+    return Decision::no([this, typed = *std::move(typed)] {
+      return "the target has no kernel for them in one call" +
+             chooser.passedOver(typed);
+    });
   assert(row->isWorthFusing() && "a slow kernel that nobody asked for");
   if (!mayStandAt(merged, parts, place))
-    return {Obstacle::Order};
+    return Decision::no(
+        "an operand is made too late, or a result is needed too early");
   return {};
 }
 
-CallOp Fusion::fuse(ArrayRef<CallOp> parts, Obstacle &obstacle) {
+CallOp Fusion::fuse(ArrayRef<CallOp> parts, Decision &decision) {
   MergedCall merged =
       mergeCalls(parts, [&](Value value) { return staysInside(parts, value); });
   bool isPattern = hasPattern(merged);
   Operation *place = placeOf(parts);
-  Obstacle found = isPattern ? whyNoCall(merged, parts, place)
-                             : whyNoPattern(merged, parts);
-  if (found.kind != Obstacle::None)
-    obstacle = std::move(found);
+  Decision found = isPattern ? mayBeCall(merged, parts, place)
+                             : hasNoReader(merged, parts);
+  if (!found)
+    decision = std::move(found);
   else if (isPattern) {
     SmallVector<Value> before(merged.results);
     CallOp fused = replaceParts(merged, parts, place);
@@ -170,10 +149,10 @@ CallOp Fusion::fuse(ArrayRef<CallOp> parts, Obstacle &obstacle) {
   return {};
 }
 
-CallOp Fusion::run(CallOp anchor, Obstacle &obstacle) {
+CallOp Fusion::run(CallOp anchor, Decision &decision) {
   CallOp fused;
   candidates.anyChoice(anchor, [&](ArrayRef<CallOp> parts) {
-    return !!(fused = fuse(parts, obstacle));
+    return !!(fused = fuse(parts, decision));
   });
   return fused;
 }
@@ -204,19 +183,19 @@ struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
     PatternCandidates candidates(func, pattern);
     int64_t numFused = 0;
     for (Operation *anchor : candidates.getAnchors()) {
-      Obstacle obstacle;
+      Fusion fusion(chooser, candidates);
+      Decision decision;
       remark::RemarkOpts about = remarkOf("FuseCalls", func.getSymName());
       Location loc = anchor->getLoc();
-      if (CallOp fused =
-              Fusion(chooser, candidates).run(cast<CallOp>(anchor), obstacle)) {
+      if (CallOp fused = fusion.run(cast<CallOp>(anchor), decision)) {
         ++numFused;
         if (auto remark = remark::passed(fused.getLoc(), about))
           remark << fused.getPrimitiveNames() + " in one call";
-      } else if (obstacle.kind != Obstacle::None) {
+      } else if (!decision) {
         if (auto remark = remark::missed(loc, about))
           remark << std::string(nameOf(pattern.nodes[0].kind)) +
                         " is not fused to " + std::string(pattern.name) + ": " +
-                        obstacle.describe(chooser);
+                        decision.why();
       }
     }
     return numFused;

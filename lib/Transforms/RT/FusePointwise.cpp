@@ -48,7 +48,7 @@ public:
 
 private:
   /// Why calls stay apart, by the first of both.
-  using Obstacles = llvm::MapVector<Operation *, std::string>;
+  using Obstacles = llvm::MapVector<Operation *, Decision>;
 
   bool mayBePart(CallOp call) const {
     return rt::mayBePart(call, takesProducts);
@@ -58,8 +58,8 @@ private:
   CallOp fuseWithMaker(CallOp reader, Obstacles &apart);
   void fuseWithSiblings(CallOp reader);
   CallOp fuseWithSibling(CallOp reader);
-  CallOp fuse(CallOp maker, CallOp reader, std::string &whyNot);
-  void remarkMissed(CallOp maker, CallOp reader, const std::string &why);
+  Decided<CallOp> fuse(CallOp maker, CallOp reader);
+  void remarkMissed(CallOp maker, CallOp reader, const Decision &decision);
 
   func::FuncOp func;
   const DeviceKind target;
@@ -72,11 +72,11 @@ private:
 } // namespace
 
 void PointwiseFusion::remarkMissed(CallOp maker, CallOp reader,
-                                   const std::string &why) {
+                                   const Decision &decision) {
   if (auto remark = remark::missed(
           reader.getLoc(), remarkOf("FusePointwise", func.getSymName())))
     remark << nameOfCall(reader) + " is not fused to " + nameOfCall(maker) +
-                  ", whose result it reads: " + why;
+                  ", whose result it reads: " + decision.why();
 }
 
 /// The call whose result `operand` is, or repeats.
@@ -84,12 +84,12 @@ static CallOp makerFor(Value operand) {
   return axisOfRepeat(operand) ? callOf(baseOf(operand)) : callOf(operand);
 }
 
-/// The one call for both. Or null; why, goes to `whyNot`.
-CallOp PointwiseFusion::fuse(CallOp maker, CallOp reader, std::string &whyNot) {
-  std::optional<FusedCall> both =
-      fusedCallOf(maker, reader, chooser, updaters, target, whyNot);
+/// Puts the one call for both in their place, and returns it.
+Decided<CallOp> PointwiseFusion::fuse(CallOp maker, CallOp reader) {
+  Decided<FusedCall> both =
+      fusedCallOf(maker, reader, chooser, updaters, target);
   if (!both)
-    return {};
+    return both.asDecision();
   CallOp parts[] = {maker, reader};
   for (CallOp part : parts) {
     gone.insert(part);
@@ -117,8 +117,10 @@ CallOp PointwiseFusion::fuseWithMaker(CallOp reader, Obstacles &apart) {
     if (!maker || isFactor(reader, i) || apart.contains(maker) ||
         !mayBePart(maker))
       continue;
-    if (CallOp fused = fuse(maker, reader, apart[maker]))
-      return fused;
+    Decided<CallOp> fused = fuse(maker, reader);
+    if (fused)
+      return *fused;
+    apart[maker] = fused.asDecision();
   }
   return {};
 }
@@ -152,11 +154,9 @@ CallOp PointwiseFusion::fuseWithSibling(CallOp reader) {
           siblings.push_back(sibling);
         return siblings.size() == kMaxTries || ++numLookedAt == kMaxLookedAt;
       });
-  for (CallOp sibling : siblings) {
-    std::string whyNot;
-    if (CallOp fused = fuse(sibling, reader, whyNot))
-      return fused;
-  }
+  for (CallOp sibling : siblings)
+    if (Decided<CallOp> fused = fuse(sibling, reader))
+      return *fused;
   return {};
 }
 
@@ -173,10 +173,10 @@ void PointwiseFusion::fuseWithSummed(CallOp reader) {
     return;
   Value summed = reader.getArgs()[0];
   CallOp maker = callOf(summed);
-  std::string whyNot; // comes again, with all makers
+  // Why not comes again, with all makers.
   if (maker && maker.getNumResults() == 1 && mayBePart(maker) &&
       isReadOnlyBy(summed, reader, [](ViewOp) { return false; }) &&
-      fuse(maker, reader, whyNot))
+      fuse(maker, reader))
     ++numFused;
 }
 

@@ -23,8 +23,6 @@ static bool wantsTiles(Value operand) {
          desc.stride(desc.rank - 1u) > 1;
 }
 
-/// A call that may be part of a graph. What is kept for the backward pass is a
-/// call of its own, as the plan says of it.
 bool aicf::rt::mayBePart(CallOp call, bool takesProducts) {
   return call.getKid().empty() && !call.isOnly(OpKind::CopySaved) &&
          llvm::all_of(call.getCode().primitives,
@@ -36,8 +34,6 @@ bool aicf::rt::mayBePart(CallOp call, bool takesProducts) {
          !(call.isOnly(OpKind::Copy) && wantsTiles(call.getArgs()[0]));
 }
 
-/// True if sums are worth being a part of a call that others wait for. What is
-/// small stays in a cache, and a sum apart runs beside products on a stream.
 bool aicf::rt::areLarge(const MergedCall &merged, DeviceKind target) {
   const uint64_t leastMiB = target == DeviceKind::CPU ? 1 : 64;
   uint64_t bytes = 0;
@@ -64,11 +60,31 @@ static bool hasSumsAmongOthers(const MergedCall &merged) {
   return !areInside && numSums > 0 && size_t(numSums) < body.results.size();
 }
 
-std::optional<FusedCall> aicf::rt::fusedCallOf(CallOp maker, CallOp reader,
-                                               const KernelChooser &chooser,
-                                               const Updaters &updaters,
-                                               DeviceKind target,
-                                               std::string &whyNot) {
+/// Whether a kernel takes the call, as one with the types that its parts had.
+static Decision hasKernel(const MergedCall &merged, bool hasProduct,
+                          const KernelChooser &chooser) {
+  StatusOr<TypedBody> typed = typedBodyOf(merged);
+  if (!typed.ok())
+    return Decision::no(
+        [message = std::string(typed.status().message())] { return message; });
+  if (!keepsTypes(merged, *typed))
+    return hasProduct
+               ? Decision::no(
+                     "the product would have the type of what it multiplies")
+               : Decision::no(
+                     "what is repeated would be as long as what is reduced");
+  if (!chooser.choose(merged, *typed))
+    return Decision::no([&chooser, typed = *std::move(typed)] {
+      return "the target has no kernel for them in one call" +
+             chooser.passedOver(typed);
+    });
+  return {};
+}
+
+Decided<FusedCall> aicf::rt::fusedCallOf(CallOp maker, CallOp reader,
+                                         const KernelChooser &chooser,
+                                         const Updaters &updaters,
+                                         DeviceKind target) {
   CallOp parts[] = {maker, reader};
   MergedCall merged = mergeInGraphOrder(parts, [&](Value value) {
     return isReadOnlyBy(value, reader, [](ViewOp view) {
@@ -77,40 +93,24 @@ std::optional<FusedCall> aicf::rt::fusedCallOf(CallOp maker, CallOp reader,
   });
   const bool hasProduct = positionOfProduct(merged.body.getBody()).has_value();
   std::optional<PatternId> pattern = merged.body.getFacts().pattern;
-  if (!pattern || (hasProduct && !patternOf(*pattern)->graph)) {
-    whyNot = hasProduct ? "a product goes together with elementwise primitives "
-                          "alone, in the limits of a graph"
-                        : "one call would have too many primitives, operands "
-                          "or results, would repeat what is not reduced, or "
-                          "would read what it repeats in another way, too";
-    return {};
-  }
-  StatusOr<TypedBody> typed = typedBodyOf(merged);
-  if (!typed.ok()) {
-    whyNot = typed.status().message();
-    return {};
-  }
-  if (!keepsTypes(merged, *typed)) {
-    whyNot = hasProduct
-                 ? "the product would have the type of what it multiplies"
-                 : "what is repeated would be as long as what is reduced";
-    return {};
-  }
-  if (!chooser.choose(merged, *typed)) {
-    whyNot = "the target has no kernel for them in one call" +
-             chooser.passedOver(*typed);
-    return {};
-  }
-  if (hasSumsAmongOthers(merged) && !areLarge(merged, target)) {
-    whyNot = "sums of few bytes are faster apart from what others read";
-    return {};
-  }
-  if (hasProduct && roundsEarlier(maker)) {
-    whyNot = "the kernel of the first one rounds its product later";
-    return {};
-  }
-  CallOp place = placeFor(merged, maker, reader, updaters, whyNot);
+  if (hasProduct && (!pattern || !patternOf(*pattern)->graph))
+    return Decision::no("a product goes together with elementwise primitives "
+                        "alone, in the limits of a graph");
+  if (!pattern)
+    return Decision::no("one call would have too many primitives, operands or "
+                        "results, would repeat what is not reduced, or would "
+                        "read what it repeats in another way, too");
+  if (Decision decision = hasKernel(merged, hasProduct, chooser); !decision)
+    return decision;
+  // What is small stays in a cache, and a sum apart runs beside products on a
+  // stream.
+  if (hasSumsAmongOthers(merged) && !areLarge(merged, target))
+    return Decision::no(
+        "sums of few bytes are faster apart from what others read");
+  if (hasProduct && roundsEarlier(maker))
+    return Decision::no("the kernel of the first one rounds its product later");
+  Decided<CallOp> place = placeFor(merged, maker, reader, updaters);
   if (!place)
-    return {};
-  return FusedCall{std::move(merged), place};
+    return place.asDecision();
+  return FusedCall{std::move(merged), *place};
 }

@@ -12,16 +12,15 @@
 #include "lib/Transforms/RT/FusionPlace.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 
-#include <optional>
-#include <string>
-
 namespace aicf::rt {
 
-/// A call that may be part of a graph, or of one that a product begins. What is
-/// kept for the backward pass is a call of its own, as the plan says of it.
+/// Returns true if the call may become a part of a graph, or, with
+/// `takesProducts`, is a product that a graph may begin with. A call that keeps
+/// a value for the backward pass stays apart, because the plan names it.
 bool mayBePart(CallOp call, bool takesProducts);
 
-/// True if the call moves so much that it does not stay in a cache.
+/// True if the call moves so much that its operands and results do not stay in
+/// a cache of the target.
 bool areLarge(const MergedCall &merged, DeviceKind target);
 
 /// Two calls as one, and the one of both at whose place it stands.
@@ -29,12 +28,11 @@ struct FusedCall {
   MergedCall merged;
   CallOp place;
 };
-/// The one call for both, of which `reader` reads a result of `maker`, or the
-/// same as it. Or nothing; why, goes to `whyNot`. Changes nothing.
-std::optional<FusedCall> fusedCallOf(CallOp maker, CallOp reader,
-                                     const KernelChooser &chooser,
-                                     const Updaters &updaters,
-                                     DeviceKind target, std::string &whyNot);
+/// Returns the one call for both, of which `reader` reads a result of `maker`,
+/// or the same as it. Changes nothing. A reason asks `chooser`.
+Decided<FusedCall> fusedCallOf(CallOp maker, CallOp reader,
+                               const KernelChooser &chooser,
+                               const Updaters &updaters, DeviceKind target);
 
 } // namespace aicf::rt
 

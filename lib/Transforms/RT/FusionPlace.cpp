@@ -99,26 +99,32 @@ static bool updatesFactor(const MergedCall &merged, CallOp reader,
          });
 }
 
-CallOp aicf::rt::placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
-                          const Updaters &updaters, std::string &whyNot) {
+/// Whether the call of both may stand at `reader`.
+static Decision mayStandAtReader(const MergedCall &merged, CallOp maker,
+                                 CallOp reader, const Updaters &updaters) {
+  CallOp parts[] = {maker, reader};
+  if (!mayStandAt(merged, parts, reader))
+    return Decision::no("something between them reads a result of the first");
+  if (readsWhatIsUpdatedBetween(maker.getArgs(), maker, reader, updaters))
+    return Decision::no("something between them updates what the first reads");
+  return {};
+}
+
+Decided<CallOp> aicf::rt::placeFor(const MergedCall &merged, CallOp maker,
+                                   CallOp reader, const Updaters &updaters) {
   if (areSumsOf(reader, maker))
     return maker;
   CallOp parts[] = {maker, reader};
-  if (!mayStandAt(merged, parts, reader))
-    whyNot = "something between them reads a result of the first";
-  else if (readsWhatIsUpdatedBetween(maker.getArgs(), maker, reader, updaters))
-    whyNot = "something between them updates what the first reads";
-  else if (updatesFactor(merged, reader, updaters)) {
-    whyNot = "the second one updates what the first one multiplies";
-    return {};
-  }
-  if (!whyNot.empty()) {
+  if (Decision decision = mayStandAtReader(merged, maker, reader, updaters);
+      !decision) {
     if (areNear(maker, reader) && mayStandAt(merged, parts, maker))
       return maker;
-  } else if (keepsMoreAlive(maker, reader)) {
-    whyNot = "the operands of the first would stay in memory for longer";
-  } else {
-    return reader;
+    return decision;
   }
-  return {};
+  if (updatesFactor(merged, reader, updaters))
+    return Decision::no("the second one updates what the first one multiplies");
+  if (keepsMoreAlive(maker, reader))
+    return Decision::no(
+        "the operands of the first would stay in memory for longer");
+  return reader;
 }

@@ -10,9 +10,8 @@
 #ifndef AICF_LIB_TRANSFORMS_RT_FUSIONPLACE_H
 #define AICF_LIB_TRANSFORMS_RT_FUSIONPLACE_H
 
+#include "lib/Transforms/RT/Decision.h"
 #include "lib/Transforms/RT/MergeCalls.h"
-
-#include <string>
 
 namespace aicf::rt {
 
@@ -28,13 +27,14 @@ private:
   SmallVector<int64_t> results; ///< by argument the returned operand, or -1
 };
 
-/// The one of both in front of which the call for both stands. Or null; why,
-/// goes to `whyNot`. `maker` is before `reader`.
-CallOp placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
-                const Updaters &updaters, std::string &whyNot);
+/// Returns the call in front of which the fused one may stand, `maker` or
+/// `reader`. Precondition: the calls may be fused, and `maker` stands before
+/// `reader`.
+Decided<CallOp> placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
+                         const Updaters &updaters);
 
-/// Bytes of the tensors that `operands` of `maker` lie in, if nobody but
-/// `maker` reads them at the place of `reader` or behind it.
+/// Bytes of the tensors that hold `operands` of `maker` and that nothing else
+/// uses from `reader` on: fused at that place, they would live longer.
 uint64_t bytesKeptAlive(ValueRange operands, CallOp maker, CallOp reader);
 
 /// True if a call between both updates one of `operands`, which `maker` reads.

@@ -14,7 +14,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <limits>
@@ -23,26 +22,8 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
-/// llvm::json calls itself for each bracket, however many there are. A profile
-/// has objects in objects in an object.
-static bool isNestedDeeply(StringRef json) {
-  constexpr int kMostOpen = 64;
-  int open = 0;
-  bool isText = false;
-  for (size_t i = 0; i < json.size() && open <= kMostOpen; ++i) {
-    if (json[i] == '"')
-      isText = !isText;
-    else if (isText && json[i] == '\\')
-      ++i;
-    else if (!isText)
-      open +=
-          StringRef("[{").contains(json[i]) - StringRef("]}").contains(json[i]);
-  }
-  return open > kMostOpen;
-}
-
-FailureOr<KernelProfile> KernelProfile::load(Location loc, StringRef path,
-                                             DeviceKind target) {
+FailureOr<Profile> aicf::rt::loadProfile(Location loc, StringRef path,
+                                         DeviceKind target) {
   // A device such as /dev/zero would never end.
   if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
     return emitError(loc) << "cannot read profile '" << path
@@ -51,53 +32,18 @@ FailureOr<KernelProfile> KernelProfile::load(Location loc, StringRef path,
   if (!file)
     return emitError(loc) << "cannot read profile '" << path
                           << "': " << file.getError().message();
-  llvm::json::Value json = nullptr;
-  if (StringRef text = (*file)->getBuffer(); !isNestedDeeply(text))
-    json = llvm::expectedToOptional(llvm::json::parse(text)).value_or(nullptr);
-  const llvm::json::Object *top = json.getAsObject();
-  const llvm::json::Object *kernels = top ? top->getObject("kernels") : nullptr;
-  // A CPU's description begins with "cpu", and a card's with another name.
-  std::optional<StringRef> measured =
-      top ? top->getString("device") : std::nullopt;
-  if (measured && measured->starts_with("cpu") != (target == DeviceKind::CPU))
+  StatusOr<Profile> profile =
+      Profile::parse(std::string_view((*file)->getBuffer()));
+  if (!profile.ok())
+    return emitError(loc) << "'" << path << "' is "
+                          << profile.status().message();
+  if (profile->micros.empty())
+    return emitError(loc) << "profile '" << path << "' has no kernels";
+  if (!profile->isOf(target))
     return emitError(loc) << "profile '" << path << "' was measured on \""
-                          << *measured << "\", but the target is "
+                          << profile->device << "\", but the target is "
                           << StringRef(nameOf(target));
-  KernelProfile profile;
-  for (const auto &[kid, problems] : kernels ? *kernels : llvm::json::Object())
-    if (const auto *all = problems.getAsObject())
-      for (const auto &[problem, micros] : *all)
-        if (std::optional<double> number = micros.getAsNumber())
-          profile.micros[kid.str()][problem.str()] = *number;
-  if (profile.micros.empty())
-    return emitError(loc) << "'" << path
-                          << "' is not a profile: expected an object with "
-                             "\"kernels\", as aicf-run --profile writes it";
-  return profile;
-}
-
-std::optional<double> KernelProfile::find(StringRef kid,
-                                          StringRef problem) const {
-  auto it = micros.find(kid);
-  if (it == micros.end())
-    return std::nullopt;
-  auto found = it->second.find(problem);
-  return found == it->second.end() ? std::nullopt
-                                   : std::optional<double>(found->second);
-}
-
-/// "64x32xf32,8x32xf32->64x8xf32": the key that traces use.
-static std::string problemOf(const TypedBody &call) {
-  std::string text;
-  auto add = [&](const TensorDesc &desc, bool isFirst) {
-    text += (isFirst ? "" : ",") + desc.toString();
-  };
-  for (size_t i = 0; i < call.body().numOperands; ++i)
-    add(call.operand(i), i == 0);
-  text += "->";
-  for (size_t i = 0; i < call.body().results.size(); ++i)
-    add(call.result(i), i == 0);
-  return text;
+  return std::move(*profile);
 }
 
 StatusOr<TypedBody> aicf::rt::typedBodyOf(BodyAttr body, TypeRange ins,
@@ -127,7 +73,7 @@ StatusOr<TypedBody> aicf::rt::typedBodyOf(const MergedCall &call) {
 
 KernelChooser::KernelChooser(func::FuncOp func, DeviceKind device,
                              StorageOffsets offsets,
-                             const KernelProfile *profile)
+                             const Profile *profile)
     : device(device), offsets(std::move(offsets)), profile(profile) {
   auto math = func->getAttrOfType<StringAttr>(step::kMathAttr);
   allowTF32 = math && math.getValue() == "tf32";
@@ -150,10 +96,13 @@ const KernelRow *KernelChooser::choose(const TypedBody &call,
   for (const KernelRow &row : kernelsFor(device, call.pattern())) {
     if (!isAutomatic(row) || !row.accepts(call) || !row.suits(call, addresses))
       continue;
-    if (!profile)
-      return &row;
-    if (!first)
+    if (!first && row.isWorthChoosing(call))
       first = &row;
+    if (!profile) {
+      if (first)
+        break;
+      continue;
+    }
     std::optional<double> micros = profile->find(row.kid, problemOf(call));
     if (micros && *micros < least) {
       fastest = &row;
@@ -197,10 +146,12 @@ static std::string whyPassedOver(const KernelRow &row, const TypedBody &call,
             Twine(row.width))
         .str();
   case Mismatch::Condition:
-    return "not (" + std::string(row.condition.text) + ")";
+    return "not (" + std::string(row.takes.text) + ")";
   case Mismatch::None:
     break;
   }
+  if (!row.isWorthChoosing(call))
+    return "it does not pay: not (" + std::string(row.pays.text) + ")";
   if (isAutomatic)
     return "a view is not aligned for it";
   return row.selection == Selection::AutoTF32

@@ -9,6 +9,7 @@
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
 #include "lib/Ops/KernelTable.h"
+#include "lib/Ops/Profile.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/MergeCalls.h"
 
@@ -18,19 +19,9 @@
 namespace aicf::rt {
 using namespace mlir;
 
-/// Microseconds by KID and problem, as `aicf-run --profile` writes them.
-class KernelProfile {
-public:
-  /// Emits an error at `loc` for a file that cannot be read, is not a profile,
-  /// or is one of another kind of device than `target`.
-  static FailureOr<KernelProfile> load(Location loc, StringRef path,
-                                       DeviceKind target);
-  /// What `kid` took for a problem, or nothing.
-  std::optional<double> find(StringRef kid, StringRef problem) const;
-
-private:
-  llvm::StringMap<llvm::StringMap<double>> micros;
-};
+/// Emits an error at `loc` for a file that cannot be read, is not a profile, or
+/// is one of another kind of device than `target`.
+FailureOr<Profile> loadProfile(Location loc, StringRef path, DeviceKind target);
 
 /// A call's body with the types of its values; the rules accept it, or an error
 /// says why not.
@@ -43,7 +34,7 @@ class KernelChooser {
 public:
   /// Reads `aicf.math` of the entry. A profile (or null) must outlive this.
   KernelChooser(func::FuncOp func, DeviceKind device, StorageOffsets offsets,
-                const KernelProfile *profile = nullptr);
+                const Profile *profile = nullptr);
   KernelChooser(func::FuncOp func, DeviceKind device)
       : KernelChooser(func, device, StorageOffsets(func)) {}
 
@@ -78,7 +69,7 @@ private:
   DeviceKind device;
   bool allowTF32;
   StorageOffsets offsets;
-  const KernelProfile *profile;
+  const Profile *profile;
 };
 
 } // namespace aicf::rt

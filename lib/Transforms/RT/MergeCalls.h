@@ -34,8 +34,8 @@ struct MergedCall {
 /// Returns true if these values have the types that they had.
 bool keepsTypes(const MergedCall &merged, const TypedBody &typed);
 
-/// Merges the calls `parts`, in this order. What satisfies `staysInside` is not
-/// a result of the new call. A part that reads a result of a later part has it
+/// Merges the calls `parts`, in this order. Values for which `staysInside` holds
+/// do not become results. A part that reads a result of a later part has it
 /// for an operand: then the call has no place. Where a part reads a result of an
 /// earlier one through a view that repeats it, the body has an `expand`.
 MergedCall mergeCalls(ArrayRef<CallOp> parts,

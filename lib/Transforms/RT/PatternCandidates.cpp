@@ -53,10 +53,9 @@ PatternCandidates::List *PatternCandidates::listOf(unsigned node) {
   return shortest;
 }
 
-/// What stands at the where that a binding refers to, among the chosen calls.
 Value PatternCandidates::boundValue(const BindingInfo &binding) const {
   CallOp call = chosen[binding.to.node];
-  return binding.isResult ? call.getFirstStepResult(binding.to.slot)
+  return binding.isResult ? call.getFirstPrimitiveResult(binding.to.slot)
                           : call.getPrimitiveOperand(0, binding.to.slot);
 }
 
@@ -96,7 +95,7 @@ bool PatternCandidates::extend(function_ref<bool(ArrayRef<CallOp>)> take) {
 bool PatternCandidates::isKept(Value result) const {
   auto kept = llvm::map_range(pattern.keeps, [&](NodeSlot where) -> Value {
     CallOp call = chosen[where.node];
-    return call.getFirstStepResult(where.slot);
+    return call.getFirstPrimitiveResult(where.slot);
   });
   return llvm::is_contained(kept, result);
 }

@@ -50,6 +50,7 @@ private:
   /// Returns the shortest list that has every call which reads what is bound;
   /// null if there is none.
   List *listOf(unsigned node);
+  /// Returns the value that a binding refers to, among the chosen calls.
   Value boundValue(const BindingInfo &binding) const;
   /// True if `call`, as `node`, reads what the pattern says of the chosen
   /// calls.

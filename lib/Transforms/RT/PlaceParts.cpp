@@ -13,6 +13,7 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/Decision.h"
 #include "lib/Transforms/RT/EntryForm.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/PartPlaces.h"
@@ -41,11 +42,12 @@ public:
 private:
   void place(CallOp call);
   JoinOp joinCopies(CallOp call, BlockArgument into);
-  bool dropCopy(JoinOp join, unsigned part, std::string &why);
-  std::string moveValue(JoinOp join, unsigned part, Value value,
-                        const ViewDesc &placed);
+  Decision dropCopy(JoinOp join, unsigned part);
+  Decision moveValue(JoinOp join, unsigned part, Value value,
+                     const ViewDesc &placed);
   const KernelRow *kernelOf(CallOp call) const;
-  void remarkPart(CallOp call, Value part, StringRef why, bool isJoined);
+  void remarkPart(CallOp call, Value part, const Decision &placed,
+                  bool isJoined);
 
   func::FuncOp func;
   const step::EntrySignature &signature;
@@ -86,9 +88,9 @@ const KernelRow *PartPlacer::kernelOf(CallOp call) const {
 }
 
 /// Makes `value` part number `part` of the join, where `placed` says; everything
-/// that reads it as a view goes along. Else says why not, with all as it was.
-std::string PartPlacer::moveValue(JoinOp join, unsigned part, Value value,
-                                  const ViewDesc &placed) {
+/// that reads it as a view goes along. Or says no, with all as it was.
+Decision PartPlacer::moveValue(JoinOp join, unsigned part, Value value,
+                               const ViewDesc &placed) {
   MLIRContext *context = func.getContext();
   const TensorDesc dense = toTensorDesc(value.getType());
   SmallVector<std::pair<ViewOp, std::pair<Type, int64_t>>> moved;
@@ -100,7 +102,7 @@ std::string PartPlacer::moveValue(JoinOp join, unsigned part, Value value,
       moved.push_back({view, {toTensorType(context, seen->desc), seen->offset}});
   });
   if (!follow)
-    return "a view of it would have no strides there";
+    return Decision::no("a view of it would have no strides there");
   SmallVector<std::pair<CallOp, const KernelRow *>> readers;
   auto copy = makerOf(join.getParts()[part]);
   anyRead(value, [&](CallOp reader, unsigned) {
@@ -115,7 +117,7 @@ std::string PartPlacer::moveValue(JoinOp join, unsigned part, Value value,
                  return reader == read.first;
                });
       }))
-    return "a call reads both, the part and the whole";
+    return Decision::no("a call reads both, the part and the whole");
   Type before = value.getType();
   auto swapViews = [&] {
     for (auto &[view, other] : moved) {
@@ -135,50 +137,49 @@ std::string PartPlacer::moveValue(JoinOp join, unsigned part, Value value,
                 return kernelOf(read.first) == read.second;
               });
   if (fits)
-    return "";
+    return {};
   join.getPartsMutable()[part].set(copy.getResult(0));
   value.setType(cast<RankedTensorType>(before));
   swapViews();
-  return nameOfCall(maker) +
-         " has no kernel that writes there, or what reads its result needs "
-         "another one";
+  return Decision::no([maker] {
+    return nameOfCall(maker) +
+           " has no kernel that writes there, or what reads its result needs "
+           "another one";
+  });
 }
 
-/// Computes what the copy that makes a part reads in the part's place; else says
+/// Computes what the copy that makes a part reads in the part's place, or says
 /// why not.
-bool PartPlacer::dropCopy(JoinOp join, unsigned part, std::string &why) {
+Decision PartPlacer::dropCopy(JoinOp join, unsigned part) {
   Value copied = join.getParts()[part], read = makerOf(copied).getOperand(0);
   Value value = baseOf(read);
   ViewDesc place{toTensorDesc(copied.getType()), join.getOffsets()[part]};
-  std::optional<ViewDesc> placed;
   if (!callOf(value) || callOf(value).isOnly(OpKind::CopySaved))
-    why = "no call makes it";
-  else if (isReturned(value) || joinOf(value))
-    why = "it has a place of its own";
-  else if (!toTensorDesc(value.getType()).isDense())
-    why = "it is padded";
-  else if (placed = placedThrough(viewDescOf(read),
-                                  toTensorDesc(value.getType()), place);
-           !placed)
-    why = "it is a view that has not each element once, or no strides say "
-          "where they would lie";
-  else
-    why = moveValue(join, part, value, *placed);
-  return why.empty();
+    return Decision::no("no call makes it");
+  if (isReturned(value) || joinOf(value))
+    return Decision::no("it has a place of its own");
+  if (!toTensorDesc(value.getType()).isDense())
+    return Decision::no("it is padded");
+  std::optional<ViewDesc> placed = placedThrough(
+      viewDescOf(read), toTensorDesc(value.getType()), place);
+  if (!placed)
+    return Decision::no("it is a view that has not each element once, or no "
+                        "strides say where they would lie");
+  return moveValue(join, part, value, *placed);
 }
 
-void PartPlacer::remarkPart(CallOp call, Value part, StringRef why,
+void PartPlacer::remarkPart(CallOp call, Value part, const Decision &placed,
                             bool isJoined) {
   remark::RemarkOpts about = remarkOf("PlaceParts", func.getSymName());
   std::string what = "a part of " + nameOfCall(call) + ", " +
                      toTensorDesc(part.getType()).toString();
-  if (why.empty()) {
+  if (placed) {
     if (auto remark = remark::passed(part.getLoc(), about))
       remark << what + ", is computed where it belongs: no copy";
   } else if (auto remark = remark::missed(part.getLoc(), about)) {
     remark << what +
                   (isJoined ? ", is copied: " : ", is left where it is made: ") +
-                  why.str();
+                  placed.why();
   }
 }
 
@@ -196,23 +197,24 @@ void PartPlacer::place(CallOp call) {
   result.replaceAllUsesWith(join.getWhole());
   replaced = call;
   int64_t dropped = 0;
-  SmallVector<std::pair<Value, std::string>> outcome;
+  SmallVector<std::pair<Value, Decision>> outcome;
   SmallVector<CallOp> copies;
   for (unsigned i = 0; i < join.getParts().size(); ++i) {
     CallOp copy = makerOf(join.getParts()[i]);
-    std::string why = keepCopies ? "no copy is to be dropped" : "";
-    outcome.push_back({copy.getOperand(0), ""});
-    if (!keepCopies && dropCopy(join, i, why)) {
+    Value part = copy.getOperand(0);
+    Decision isPlaced = keepCopies ? Decision::no("no copy is to be dropped")
+                                   : dropCopy(join, i);
+    if (isPlaced) {
       ++dropped;
       copy.erase();
-      continue;
+    } else {
+      copies.push_back(copy);
     }
-    outcome.back().second = why;
-    copies.push_back(copy);
+    outcome.push_back({part, std::move(isPlaced)});
   }
   bool stays = dropped > 0 || mustBePlaced || into || keepCopies;
-  for (auto &[part, why] : outcome)
-    remarkPart(call, part, why, stays);
+  for (auto &[part, isPlaced] : outcome)
+    remarkPart(call, part, isPlaced, stays);
   if (stays) {
     numPlaced += dropped;
     numCopied += int64_t(copies.size());

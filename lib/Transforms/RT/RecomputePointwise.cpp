@@ -142,11 +142,10 @@ bool PointwiseRecomputation::putInto(const MergedCall &again, Value value,
     }
   }
   auto both = [&](CallOp copy, CallOp reader) {
-    std::string whyNot;
-    return fusedCallOf(copy, reader, chooser, updaters, target, whyNot);
+    return fusedCallOf(copy, reader, chooser, updaters, target);
   };
   if (!llvm::all_of(copies, [&](const auto &pair) {
-        std::optional<FusedCall> one = both(pair.first, pair.second);
+        Decided<FusedCall> one = both(pair.first, pair.second);
         return one && areLarge(one->merged, target);
       })) {
     for (auto [operand, value] : before)
@@ -159,7 +158,7 @@ bool PointwiseRecomputation::putInto(const MergedCall &again, Value value,
   }
   // A reader may read what another one makes, which becomes another value.
   for (auto [copy, reader] : copies)
-    if (std::optional<FusedCall> one = both(copy, reader)) {
+    if (Decided<FusedCall> one = both(copy, reader)) {
       CallOp parts[] = {copy, reader};
       replaceParts(one->merged, parts, one->place);
     }

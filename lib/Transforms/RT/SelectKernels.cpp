@@ -65,10 +65,10 @@ struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
   LogicalResult initialize(MLIRContext *context) override {
     if (profile.empty())
       return success();
-    FailureOr<KernelProfile> loaded =
-        KernelProfile::load(UnknownLoc::get(context), profile, target);
+    FailureOr<Profile> loaded =
+        loadProfile(UnknownLoc::get(context), profile, target);
     if (succeeded(loaded))
-      measured = std::make_shared<KernelProfile>(std::move(*loaded));
+      measured = std::make_shared<Profile>(std::move(*loaded));
     return loaded;
   }
 
@@ -88,6 +88,6 @@ struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
   }
 
   /// Null without a profile; copies of the pass for other threads share it.
-  std::shared_ptr<const KernelProfile> measured;
+  std::shared_ptr<const Profile> measured;
 };
 } // namespace

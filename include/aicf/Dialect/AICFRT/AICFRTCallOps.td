@@ -210,7 +210,7 @@ def AICFRT_CallOp : AICFRT_Op<"call", [AttrSizedOperandSegments,
     /// stays inside, or if the call stands in a plan.
     ::mlir::Value getYielded(uint32_t number);
     /// The result at a slot of the first primitive, or null as in getYielded().
-    ::mlir::Value getFirstStepResult(size_t slot) {
+    ::mlir::Value getFirstPrimitiveResult(size_t slot) {
       return getYielded(getCode().numOperands + uint32_t(slot));
     }
     /// True in a plan.

@@ -57,7 +57,7 @@ fuzz: build
 # TEXTS random texts from SEED on: no tool may crash or hang. make test runs 2,000.
 TEXTS ?= 10000
 fuzz-texts: build
-	cd test/python && python3 -m fuzz --texts --bin $(abspath $(BUILD))/bin \
+	cd test/python && AICF_BINARY_DIR=$(abspath $(BUILD)) python3 -m fuzz --texts --bin $(abspath $(BUILD))/bin \
 	  --count $(TEXTS) --seed $(SEED) --jobs $(JOBS)
 
 # Is every condition tested? Each is changed in turn, or SAMPLE of them drawn by SEED;
@@ -177,7 +177,8 @@ bench: build
 	benchmarks/cpu.sh $(BUILD)
 
 docs: build
-	cmake --build $(BUILD) --target update-docs
+	cmake --build $(BUILD) --target site
+	@echo "the pages: $(abspath $(BUILD))/site/index.html"
 
 clean:
 	rm -rf $(BUILD)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes or checks the pages of docs/ that come from the .td files.
+"""Writes the pages of the documentation that come from the .td files.
 
-    generate_docs.py --source ROOT --build BUILD [--check]
+    generate_docs.py --source ROOT --build BUILD --out FOLDER
 
 mlir-tblgen and aicf-tblgen make the pages in BUILD. This script adds a title, puts the
 operands, attributes and results of an op into one table, and adds to each aicf op an
@@ -24,7 +24,7 @@ PAGES = {
                       "Primitives and bodies"),
     "Passes.md": ("include/aicf/PassesDoc.md", "Passes"),
 }
-NOTE = "<!-- Generated from the .td files: `cmake --build build --target update-docs`. -->\n"
+NOTE = "<!-- Generated from the .td files. -->\n"
 
 
 # Said once, on top of the ops, instead of at every operand.
@@ -110,19 +110,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
     args = parser.parse_args()
-    stale = []
+    args.out.mkdir(parents=True, exist_ok=True)
     for name in PAGES:
-        path, text = args.source / "docs" / name, page(args.source, args.build, name)
-        if args.check:
-            if not path.exists() or path.read_text() != text:
-                stale.append(name)
-        else:
-            path.write_text(text)
-    if stale:
-        sys.exit("out of date: docs/%s; run `cmake --build build --target "
-                 "update-docs`" % ", docs/".join(stale))
+        (args.out / name).write_text(page(args.source, args.build, name))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes docs/PythonAPI.md from the package's docstrings, and docs/TorchOps.md from
-the tables of aicf.torch and aicf.jax; --check compares.
+"""Writes PythonAPI.md from the package's docstrings, and TorchOps.md and
+JAXOperations.md from the tables of aicf.torch and aicf.jax.
 
-    PYTHONPATH=build/python generate_python_docs.py --source ROOT [--check]
+    PYTHONPATH=build/python generate_python_docs.py --out FOLDER
 """
 
 import argparse
@@ -22,7 +22,7 @@ BEFORE_CLASSES = "aicf.program"
 #: What `import aicf` shows and no public module holds, by section.
 CLASSES = {"Tensors and arrays": ["Tensor", "Array", "Device", "array", "zeros", "device"],
            "Descriptions": ["Spec", "spec", "summary", "Summary"]}
-TOP = """<!-- Generated from the docstrings: `cmake --build build --target update-docs`. -->
+TOP = """<!-- Generated from the docstrings. -->
 
 # The Python API
 
@@ -141,7 +141,7 @@ def page():
     return "\n".join(out)
 
 
-TORCH_TOP = """<!-- Generated from aicf.torch's table: `cmake --build build --target update-docs`. -->
+TORCH_TOP = """<!-- Generated from aicf.torch's table. -->
 
 # PyTorch's operations
 
@@ -183,7 +183,7 @@ that move or add elements take both parts; these have a row of their own.
 """
 
 
-JAX_TOP = """<!-- Generated from aicf.jax's table: `cmake --build build --target update-docs`. -->
+JAX_TOP = """<!-- Generated from aicf.jax's table. -->
 
 # JAX's operations
 
@@ -209,17 +209,12 @@ def jax_page():
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--source", type=pathlib.Path, required=True)
-    parser.add_argument("--check", action="store_true")
-    flags = parser.parse_args()
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    out = parser.parse_args().out
+    out.mkdir(parents=True, exist_ok=True)
     for name, text in (("PythonAPI.md", page()), ("TorchOps.md", torch_page()),
                        ("JAXOperations.md", jax_page())):
-        path = flags.source / "docs" / name
-        if not flags.check:
-            path.write_text(text)
-        elif not path.exists() or path.read_text() != text:
-            sys.exit("docs/%s is out of date: run "
-                     "`cmake --build build --target update-docs`" % name)
+        (out / name).write_text(text)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
     lint_contraction.py --functors kernels/pointwise/Functors.h PTX...
 
 A fused multiply-add in a kernel is an error, so that fused and unfused f32 and
-f64 calls have the same bits (docs/Rationale.md, "Numbers in a body"). exp, log, sin and such
+f64 calls have the same bits (docs/rationale/Records.md, "Numbers in a body"). exp, log, sin and such
 are the CUDA library's, which are made of them: kernels of the functors that call
 one are left out. The files given are those without sums of products.
 """

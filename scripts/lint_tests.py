@@ -14,6 +14,7 @@
   case @<op>_c<n> in an invalid file.
 """
 
+import argparse
 import pathlib
 import re
 import sys
@@ -102,15 +103,16 @@ def records_of(page):
         yield op, re.findall(r"^\s*- C(\d+): (.*)", body, re.M), fields
 
 
-def lint_constraints(root):
-    """Every numbered constraint and every bounded field is broken by a test."""
+def lint_constraints(root, pages):
+    """Every numbered constraint and every bounded field is broken by a test. `pages` is
+    the folder of the built documentation."""
     rules = "".join(path.read_text()
                     for path in sorted(root.glob("kernels/*/test/Rules.cpp")))
     rows = re.findall(r'\{"(\w+)[^"]*",\s*"(?:C(\d+))?",(.*?)\}'
                       r'(?=,\s*(?://[^\n]*\s*)*\{"|,?\s*\};)', rules, re.S)
     numbered = {(op, number) for op, number, _ in rows}
-    page, shared = "docs/Primitives.md", set()
-    for op, constraints, fields in records_of((root / page).read_text()):
+    page, shared = "Primitives.md", set()
+    for op, constraints, fields in records_of((pages / page).read_text()):
         for number, text in constraints:
             shared.add(text)
             if (op, number) not in numbered:
@@ -120,10 +122,10 @@ def lint_constraints(root):
                        for row, _, body in rows):
                 yield page, 1, "no test breaks the range of %s of %s" % (field, op)
     # A rule that the primitive has is the same code on the aicf op.
-    page = "docs/AICFDialect.md"
+    page = "AICFDialect.md"
     tests = "".join(p.read_text()
                     for p in (root / "test/Dialect/AICF").glob("invalid-*.mlir"))
-    for op, constraints, _ in records_of((root / page).read_text()):
+    for op, constraints, _ in records_of((pages / page).read_text()):
         for number, text in constraints:
             if text not in shared and "func.func @%s_c%s" % (op, number) not in tests:
                 yield page, 1, "no test breaks C%s of %s" % (number, op)
@@ -189,8 +191,8 @@ def lint_environment(root):
         yield page, 1, "nothing reads %s" % name
 
 
-def lint(root):
-    """All findings as text lines."""
+def lint(root, pages):
+    """All findings as text lines; without pages, not those of constraints."""
     findings, corpus, sources = [], "", ""
     for path in sorted((root / "test").rglob("*")):
         if path.suffix in (".mlir", ".td", ".test", ".py", ".cpp"):
@@ -205,7 +207,7 @@ def lint(root):
         corpus += path.read_text()
     for path, line, message in lint_diagnostics(root, corpus):
         findings.append("%s:%d: %s" % (path.relative_to(root), line, message))
-    for path, line, message in lint_constraints(root):
+    for path, line, message in lint_constraints(root, pages) if pages else ():
         findings.append("%s:%d: %s" % (path, line, message))
     for path, line, message in [*lint_examples(root, sources), *lint_titles(root),
                                 *lint_environment(root)]:
@@ -214,6 +216,10 @@ def lint(root):
 
 
 if __name__ == "__main__":
-    found = lint(pathlib.Path(sys.argv[1]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("--pages", type=pathlib.Path)
+    args = parser.parse_args()
+    found = lint(args.root, args.pages)
     print("\n".join(found) if found else "no findings")
     sys.exit(1 if found else 0)

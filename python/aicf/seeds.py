@@ -319,7 +319,8 @@ def op_call(kind: str, ins: Sequence[Any], outs: Sequence[Any],
     """Runs one primitive on arrays, and writes the results into `outs`.
 
     Args:
-        kind: a primitive such as "gemm". docs/Primitives.md lists them.
+        kind: a primitive such as "gemm". The page "Primitives and bodies" lists
+            them.
         ins, outs: arrays on the device in the order of the primitive's record, None for
             an optional one that is absent. The CPU takes host arrays.
         attrs: fields by name. A field that has a default may be absent.

@@ -46,7 +46,7 @@ OpKind parseKind(const std::string &name) {
     if (infoOf(static_cast<OpKind>(i)).name == name && !name.empty())
       return static_cast<OpKind>(i);
   fail(StatusCode::InvalidArgument, "no primitive is called \"", name,
-       "\": docs/Primitives.md lists them");
+       "\": the page 'Primitives and bodies' of the docs lists them");
 }
 
 double readNumber(nb::handle value, const std::string &what) {

@@ -78,7 +78,7 @@ def test_constraints_and_fields_without_a_test_are_found(tmp_path):
     (tmp_path / "kernels/k/test").mkdir(parents=True)
     (tmp_path / "kernels/k/test/Rules.cpp").write_text(
         'R k[] = {\n    {"b NT", "C1", x},\n    {"b", "", attr(&B::eps, 1)},\n};')
-    assert [m for _, _, m in lint_tests.lint_constraints(tmp_path)] == [
+    assert [m for _, _, m in lint_tests.lint_constraints(tmp_path, tmp_path / "docs")] == [
         "no test breaks C2 of b", "no test breaks the range of beta of b",
         "no test breaks C2 of a"]
 

@@ -4,10 +4,13 @@
 examples, and the code of the pages. Comments are left out, because a mutated text keeps
 no promise that they make."""
 
+import os
 import pathlib
 import re
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
+#: Generated pages of the documentation, of a build.
+PAGES = pathlib.Path(os.environ.get("AICF_BINARY_DIR", SOURCE / "build")) / "docs"
 
 NEST = r"<(?:[^<>\n]|<(?:[^<>\n]|<(?:[^<>\n]|<[^<>\n]*>)*>)*>)*>"
 STRING = r'"(?:[^"\\\n]|\\.)*"'

@@ -9,11 +9,10 @@ import re
 from typing import NamedTuple
 
 from .records import RECORDS
-from .text_corpus import SOURCE, blocks_of, without_comments
+from .text_corpus import PAGES, blocks_of, without_comments
 from .text_mutations import NUMBERS, STRINGS, random_type, usual_type
 
 FLOATS = [n for n in NUMBERS if "." in n or len(n) == 18]
-PAGES = ("docs/AICFDialect.md", "docs/AICFRTDialect.md")
 
 
 class Op(NamedTuple):
@@ -40,9 +39,9 @@ def ops_of(page):
                  named["result"], "".join(blocks_of(section)[-1:]))
 
 
-def all_ops(source=SOURCE):
-    return [op for page in PAGES
-            for op in ops_of((source / page).read_text("utf-8"))]
+def all_ops():
+    return [op for page in ("AICFDialect.md", "AICFRTDialect.md")
+            for op in ops_of((PAGES / page).read_text("utf-8"))]
 
 
 def list_of(rng):
@@ -233,8 +232,8 @@ def call(name, count, rng):
 class Ops:
     """All ops, as many texts as one asks for."""
 
-    def __init__(self, source=SOURCE):
-        self.ops = all_ops(source)
+    def __init__(self):
+        self.ops = all_ops()
         rows = [(op, op.operands) for op in self.ops]
         rows += [(name, record.operands) for name, record in RECORDS.items()]
         self.turns = [(op, count) for op, operands in rows

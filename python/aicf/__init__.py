@@ -35,8 +35,8 @@ _HOMES = {
               "trace_ir"),
     "_arrays": ("Array", "Device", "array", "device", "zeros"),
 }
-_MODULES = ("callbacks", "compiled", "data", "errors", "functional", "losses", "nn", "op_attrs",
-            "ops", "optim", "program", "seeds", "torch", "training")
+_MODULES = ("callbacks", "compiled", "data", "errors", "functional", "jax", "losses", "nn",
+            "op_attrs", "ops", "optim", "program", "seeds", "torch", "training")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -46,14 +46,14 @@ __all__ = [
     "array", "callbacks", "compile", "compile_step", "compiled", "concat", "data",
     "device",
     "errors", "fit", "functional", "graph_begin", "graph_end", "graph_launch", "graph_reset",
-    "graph_stream", "load", "losses", "maximum", "minimum", "nn", "op_attrs", "op_call", "ops", "optim",
+    "graph_stream", "jax", "load", "losses", "maximum", "minimum", "nn", "op_attrs", "op_call", "ops", "optim",
     "program", "seeds", "spec", "stack", "summary", "torch", "trace", "trace_ir", "trace_step",
     "training", "where", "zeros",
 ]
 
 if TYPE_CHECKING:
-    from . import (callbacks, compiled, data, errors, functional, losses, nn, op_attrs, ops, optim,
-                   program, seeds, torch, training)
+    from . import (callbacks, compiled, data, errors, functional, jax, losses, nn, op_attrs, ops,
+                   optim, program, seeds, torch, training)
     from ._arrays import Array, Device, array, device, zeros
     from ._lowered import Lowered
     from ._signature import Spec, spec

@@ -12,7 +12,7 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
-#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/EntryPass.h"
 #include "lib/Transforms/RT/SideCalls.h"
 #include "lib/Transforms/RT/Storage.h"
 #include "lib/Transforms/Remarks.h"
@@ -279,15 +279,10 @@ LogicalResult Annotator::run() {
 }
 
 namespace {
-struct AnnotateInplace : aicf::impl::AnnotateInplaceBase<AnnotateInplace> {
-  using AnnotateInplaceBase::AnnotateInplaceBase;
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (!isEntry(func))
-      return markAllAnalysesPreserved();
-    if (!getAnalysis<EntryForm>().isLegal)
-      return signalPassFailure();
-    markAnalysesPreserved<EntryForm, EntrySignature>();
+struct AnnotateInplace
+    : EntryPass<aicf::impl::AnnotateInplaceBase<AnnotateInplace>> {
+  using EntryPass::EntryPass;
+  void runOnEntry(func::FuncOp func) override {
     CallList list(func); // changes while copies are dropped
     if (!list.isValid() ||
         failed(Annotator(func, getAnalysis<EntrySignature>(), list,

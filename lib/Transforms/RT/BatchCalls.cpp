@@ -15,7 +15,7 @@
 #include "lib/Ops/Patterns.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
-#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/EntryPass.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/MergeCalls.h"
 #include "lib/Transforms/RT/PatternCandidates.h"
@@ -260,8 +260,8 @@ int64_t Batcher::run() {
 }
 
 namespace {
-struct BatchCalls : aicf::impl::BatchCallsBase<BatchCalls> {
-  using BatchCallsBase::BatchCallsBase;
+struct BatchCalls : EntryPass<aicf::impl::BatchCallsBase<BatchCalls>> {
+  using EntryPass::EntryPass;
   LogicalResult initialize(MLIRContext *context) override {
     int64_t limit = kMaxUpdateGroups;
     if (maxGroups >= 1 && maxGroups <= limit)
@@ -270,13 +270,7 @@ struct BatchCalls : aicf::impl::BatchCallsBase<BatchCalls> {
            << "max-groups is " << int64_t(maxGroups) << ", expected 1 to "
            << limit;
   }
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (!step::isEntry(func))
-      return markAllAnalysesPreserved();
-    if (!getAnalysis<EntryForm>().isLegal)
-      return signalPassFailure();
-    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+  void runOnEntry(func::FuncOp func) override {
     KernelChooser chooser(func, target);
     int64_t numBatched = 0;
     for (const PatternInfo &pattern : allPatterns())

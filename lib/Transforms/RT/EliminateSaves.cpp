@@ -14,7 +14,7 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
-#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/EntryPass.h"
 #include "lib/Transforms/Remarks.h"
 
 namespace aicf {
@@ -46,14 +46,9 @@ bool moveViews(CallOp save) {
   return true;
 }
 
-struct EliminateSaves : aicf::impl::EliminateSavesBase<EliminateSaves> {
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (!isEntry(func))
-      return markAllAnalysesPreserved();
-    if (!getAnalysis<EntryForm>().isLegal)
-      return signalPassFailure();
-    markAnalysesPreserved<EntryForm, EntrySignature>();
+struct EliminateSaves
+    : EntryPass<aicf::impl::EliminateSavesBase<EliminateSaves>> {
+  void runOnEntry(func::FuncOp func) override {
     int64_t numSaves = 0;
     for (auto save : llvm::make_early_inc_range(func.getOps<CallOp>())) {
       if (!save.isOnly(OpKind::CopySaved) || !moveViews(save))

@@ -18,7 +18,7 @@
 #include "lib/Ops/Graphs.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
-#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/EntryPass.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/Remarks.h"
 
@@ -255,16 +255,10 @@ static std::optional<Shapes> shapeToTake(CallOp call) {
 }
 
 namespace {
-struct FoldReshapes : aicf::impl::FoldReshapesBase<FoldReshapes> {
-  using FoldReshapesBase::FoldReshapesBase;
+struct FoldReshapes : EntryPass<aicf::impl::FoldReshapesBase<FoldReshapes>> {
+  using EntryPass::EntryPass;
 
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (!step::isEntry(func))
-      return markAllAnalysesPreserved();
-    if (!getAnalysis<EntryForm>().isLegal)
-      return signalPassFailure();
-    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+  void runOnEntry(func::FuncOp func) override {
     KernelChooser chooser(func, target);
     int64_t numFolded = 0;
     for (auto call : llvm::make_early_inc_range(func.getOps<CallOp>()))

@@ -18,7 +18,7 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/Decision.h"
-#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/EntryPass.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/MergeCalls.h"
 #include "lib/Transforms/RT/PatternCandidates.h"
@@ -174,8 +174,8 @@ static std::vector<const PatternInfo *> longestFirst() {
 }
 
 namespace {
-struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
-  using FuseCallsBase::FuseCallsBase;
+struct FuseCalls : EntryPass<aicf::impl::FuseCallsBase<FuseCalls>> {
+  using EntryPass::EntryPass;
 
   /// Returns how often it was applied.
   int64_t apply(func::FuncOp func, const PatternInfo &pattern,
@@ -201,13 +201,7 @@ struct FuseCalls : aicf::impl::FuseCallsBase<FuseCalls> {
     return numFused;
   }
 
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (!step::isEntry(func))
-      return markAllAnalysesPreserved();
-    if (!getAnalysis<EntryForm>().isLegal)
-      return signalPassFailure();
-    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+  void runOnEntry(func::FuncOp func) override {
     KernelChooser chooser(func, target);
     int64_t numFused = 0;
     for (const PatternInfo *pattern : longestFirst())

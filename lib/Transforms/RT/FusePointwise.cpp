@@ -20,7 +20,7 @@
 #include "lib/Ops/Graphs.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
-#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/EntryPass.h"
 #include "lib/Transforms/RT/FusedCall.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/MergeCalls.h"
@@ -201,16 +201,10 @@ void PointwiseFusion::run() {
 }
 
 namespace {
-struct FusePointwise : aicf::impl::FusePointwiseBase<FusePointwise> {
-  using FusePointwiseBase::FusePointwiseBase;
+struct FusePointwise : EntryPass<aicf::impl::FusePointwiseBase<FusePointwise>> {
+  using EntryPass::EntryPass;
 
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (!step::isEntry(func))
-      return markAllAnalysesPreserved();
-    if (!getAnalysis<EntryForm>().isLegal)
-      return signalPassFailure();
-    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+  void runOnEntry(func::FuncOp func) override {
     PointwiseFusion(func, target).run();
   }
 };

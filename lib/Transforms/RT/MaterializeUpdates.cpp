@@ -12,7 +12,7 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
-#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/EntryPass.h"
 #include "lib/Transforms/Remarks.h"
 
 namespace aicf {
@@ -121,14 +121,8 @@ void Materializer::run() {
 
 namespace {
 struct MaterializeUpdates
-    : aicf::impl::MaterializeUpdatesBase<MaterializeUpdates> {
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (!isEntry(func))
-      return markAllAnalysesPreserved();
-    if (!getAnalysis<EntryForm>().isLegal)
-      return signalPassFailure();
-    markAnalysesPreserved<EntryForm, EntrySignature>();
+    : EntryPass<aicf::impl::MaterializeUpdatesBase<MaterializeUpdates>> {
+  void runOnEntry(func::FuncOp func) override {
     Materializer(func, getAnalysis<EntrySignature>()).run();
   }
 };

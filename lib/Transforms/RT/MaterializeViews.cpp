@@ -14,7 +14,7 @@
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
-#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/EntryPass.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/Remarks.h"
 
@@ -195,15 +195,10 @@ void ViewMaterializer::run() {
 }
 
 namespace {
-struct MaterializeViews : aicf::impl::MaterializeViewsBase<MaterializeViews> {
-  using MaterializeViewsBase::MaterializeViewsBase;
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (!step::isEntry(func))
-      return markAllAnalysesPreserved();
-    if (!getAnalysis<EntryForm>().isLegal)
-      return signalPassFailure();
-    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+struct MaterializeViews
+    : EntryPass<aicf::impl::MaterializeViewsBase<MaterializeViews>> {
+  using EntryPass::EntryPass;
+  void runOnEntry(func::FuncOp func) override {
     ViewMaterializer(func, target, every).run();
   }
 };

@@ -14,7 +14,7 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/Decision.h"
-#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/EntryPass.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 #include "lib/Transforms/RT/PartPlaces.h"
 #include "lib/Transforms/Remarks.h"
@@ -241,15 +241,9 @@ void PartPlacer::run() {
 }
 
 namespace {
-struct PlaceParts : aicf::impl::PlacePartsBase<PlaceParts> {
-  using PlacePartsBase::PlacePartsBase;
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (!step::isEntry(func))
-      return markAllAnalysesPreserved();
-    if (!getAnalysis<EntryForm>().isLegal)
-      return signalPassFailure();
-    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+struct PlaceParts : EntryPass<aicf::impl::PlacePartsBase<PlaceParts>> {
+  using EntryPass::EntryPass;
+  void runOnEntry(func::FuncOp func) override {
     PartPlacer(func, getAnalysis<step::EntrySignature>(), target, keepCopies)
         .run();
   }

@@ -15,7 +15,7 @@
 #include "lib/Ops/Graphs.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
-#include "lib/Transforms/RT/EntryForm.h"
+#include "lib/Transforms/RT/EntryPass.h"
 #include "lib/Transforms/RT/FusedCall.h"
 #include "lib/Transforms/RT/FusionPlace.h"
 #include "lib/Transforms/RT/KernelChoice.h"
@@ -232,16 +232,10 @@ void PointwiseRecomputation::run() {
 
 namespace {
 struct RecomputePointwise
-    : aicf::impl::RecomputePointwiseBase<RecomputePointwise> {
-  using RecomputePointwiseBase::RecomputePointwiseBase;
+    : EntryPass<aicf::impl::RecomputePointwiseBase<RecomputePointwise>> {
+  using EntryPass::EntryPass;
 
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (!step::isEntry(func))
-      return markAllAnalysesPreserved();
-    if (!getAnalysis<EntryForm>().isLegal)
-      return signalPassFailure();
-    markAnalysesPreserved<EntryForm, step::EntrySignature>();
+  void runOnEntry(func::FuncOp func) override {
     PointwiseRecomputation(func, target).run();
   }
 };

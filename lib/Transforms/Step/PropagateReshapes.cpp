@@ -14,6 +14,7 @@
 
 #include "lib/Base/Views.h"
 #include "lib/Dialect/Entry.h"
+#include "lib/Transforms/DeadOps.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Remarks.h"
 #include "lib/Transforms/Scalar/ScalarBody.h"
@@ -231,7 +232,7 @@ struct PropagateReshapes
     for (auto reshape : llvm::make_early_inc_range(func.getOps<ReshapeOp>()))
       numInFront += moveInFrontOfCopy(reshape);
     if (numBehind + numInFront > 0)
-      eraseDead(func); // which would be readers
+      eraseDeadOps(func.front()); // which would be readers
     for (Operation &op : llvm::make_early_inc_range(func.front())) {
       if (auto transpose = dyn_cast<TransposeOp>(op))
         numInFront += moveInFrontOfReaders(transpose);
@@ -239,18 +240,9 @@ struct PropagateReshapes
         numInFront += moveInFrontOfReaders(reshape);
     }
     if (numBehind + numInFront > 0)
-      eraseDead(func);
+      eraseDeadOps(func.front());
     remarkCounts(func, "PropagateReshapes",
                  {{"behind", numBehind}, {"in_front", numInFront}});
-  }
-
-private:
-  /// From the last op on: whoever reads an op is gone before it.
-  static void eraseDead(func::FuncOp func) {
-    for (Operation &op :
-         llvm::make_early_inc_range(llvm::reverse(func.front())))
-      if (isOpTriviallyDead(&op))
-        op.erase();
   }
 };
 } // namespace

@@ -9,6 +9,7 @@
 // to the other is a state, so that nothing is copied in between.
 //===----------------------------------------------------------------------===//
 
+#include "lib/Transforms/DeadOps.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Step/EntryBuilder.h"
 
@@ -156,9 +157,7 @@ static llvm::StringSet<> namesOfIO(ArrayRef<func::FuncOp> entries) {
 /// that must stay.
 static void shrink(func::FuncOp func,
                    llvm::function_ref<bool(StringRef)> mustStay) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(func.front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseDeadOps(func.front());
   EntrySignature signature(func);
   llvm::StringSet<> needed;
   for (const auto &result : signature.results)

@@ -13,6 +13,7 @@
 #include "aicf/Dialect/AICFRT/AICFRT.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Dialect/Record.h"
+#include "lib/Transforms/DeadOps.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/Remarks.h"
@@ -159,15 +160,6 @@ static void foldOps(func::FuncOp func) {
   }
 }
 
-/// Pure ops whose results nobody uses, from the bottom up.
-static void eraseDeadOps(func::FuncOp func) {
-  IRRewriter rewriter(func.getContext());
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(func.front().getOperations())))
-    if (isOpTriviallyDead(&op))
-      rewriter.eraseOp(&op);
-}
-
 /// What is returned has storage of its own, and is dense: a view gets a copy, where
 /// it is made, so that it has the old value of what is updated later.
 static void copyReturnedViews(func::FuncOp func) {
@@ -236,14 +228,14 @@ LogicalResult aicf::lowerEntriesToRT(ModuleOp module) {
   FrozenRewritePatternSet frozen(std::move(patterns));
   for (func::FuncOp func : getEntries(module)) {
     foldOps(func);
-    eraseDeadOps(func);
+    eraseDeadOps(func.front());
     if (failed(checkMarks(func)) || failed(checkAbsentResults(func)))
       return failure();
     // Each op is rewritten by itself, so one walk does; a conversion, which can
     // be taken back, takes twice as long.
     walkAndApplyPatterns(func, frozen);
     copyReturnedViews(func);
-    eraseDeadOps(func); // views that others were made of
+    eraseDeadOps(func.front()); // views that others were made of
   }
   return success();
 }

@@ -11,6 +11,7 @@ set(AICF_FAMILY_CUDA_TEXT_CONTRACTED "")
 set(AICF_FAMILY_RECORDS "")
 set(AICF_FAMILY_HEADERS "")
 set(AICF_FAMILY_LIST "")
+set(AICF_FAMILY_ELEMENTS "")
 set(AICF_FAMILY_TEST_Samples "")
 set(AICF_FAMILY_TEST_Rules "")
 set(AICF_FAMILY_TEST_Kernels "")
@@ -67,6 +68,14 @@ macro(aicf_family name)
     endif()
   endforeach()
   list(APPEND AICF_FAMILY_LIST "AICF_FAMILY(${name})")
+  # Its elementwise kernels, which graphs on the CPU are made of.
+  if(EXISTS ${folder}/Cpu.cpp)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/Cpu.cpp)
+    file(STRINGS ${folder}/Cpu.cpp elements REGEX "> ${name}Elements\\(\\)")
+    if(elements)
+      list(APPEND AICF_FAMILY_ELEMENTS "AICF_ELEMENTS(${name})")
+    endif()
+  endif()
   file(GLOB tests CONFIGURE_DEPENDS RELATIVE ${folder}/test ${folder}/test/*)
   foreach(test IN LISTS tests)
     if(NOT test MATCHES "^(Samples|Rules|Kernels)[.]cpp$")
@@ -78,15 +87,18 @@ macro(aicf_family name)
 endmacro()
 
 # Writes what names every family: the records, for tablegen, the headers, for the
-# kernel table, and a list, for tests.
+# kernel table, those with elementwise CPU kernels, and a list, for tests.
 function(aicf_families_done)
   list(JOIN AICF_FAMILY_RECORDS "\n" records)
   list(JOIN AICF_FAMILY_HEADERS "\n" headers)
   list(JOIN AICF_FAMILY_LIST "\n" names)
+  list(JOIN AICF_FAMILY_ELEMENTS "\n" elements)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/kernels/FamilyRecords.td
        CONTENT "${records}\n" @ONLY)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/kernels/FamilyHeaders.h
        CONTENT "${headers}\n" @ONLY)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/kernels/FamilyElements.inc
+       CONTENT "${elements}\n#undef AICF_ELEMENTS\n" @ONLY)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/kernels/Families.inc
        CONTENT "${names}\n#undef AICF_FAMILY\n" @ONLY)
 endfunction()

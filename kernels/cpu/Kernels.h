@@ -26,15 +26,12 @@ using ElementsFunction = void (*)(Span<const uint8_t> attrs,
 /// The function of a CPU row, or nullptr: most kernels have none.
 ElementsFunction findElementsFunction(std::string_view kid);
 
-/// A row of a file's list, which the registry collects.
+/// A row of the list of a family: a family that defines a function
+/// `Span<const ElementsRow> <family>Elements()` in Cpu.cpp is asked for it.
 struct ElementsRow {
   std::string_view kid;
   ElementsFunction function; ///< null, where the kernel has none
 };
-Span<const ElementsRow> activationElements();
-Span<const ElementsRow> compareElements();
-Span<const ElementsRow> mathElements();
-Span<const ElementsRow> pointwiseElements();
 
 /// What the kernel of `row`, which takes the call, works out once for all
 /// launches on `numThreads` threads; null for most kernels. The address of each

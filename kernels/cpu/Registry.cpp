@@ -12,6 +12,9 @@
 
 namespace aicf::cpu {
 
+#define AICF_ELEMENTS(FAMILY) Span<const ElementsRow> FAMILY##Elements();
+#include "kernels/FamilyElements.inc" // made by CMake
+
 CpuKernel findFunction(std::string_view kid) {
   static const std::unordered_map<std::string_view, CpuKernel> functions = {
 #define AICF_ROWS_OF_CPU
@@ -25,12 +28,13 @@ CpuKernel findFunction(std::string_view kid) {
 ElementsFunction findElementsFunction(std::string_view kid) {
   static const auto functions = [] {
     std::unordered_map<std::string_view, ElementsFunction> all;
-    for (Span<const ElementsRow> rows :
-         {activationElements(), compareElements(), mathElements(),
-          pointwiseElements()})
+    auto add = [&](Span<const ElementsRow> rows) {
       for (const ElementsRow &row : rows)
         if (row.function)
           all.emplace(row.kid, row.function);
+    };
+#define AICF_ELEMENTS(FAMILY) add(FAMILY##Elements());
+#include "kernels/FamilyElements.inc"
     return all;
   }();
   auto it = functions.find(kid);

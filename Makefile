@@ -57,6 +57,7 @@ fuzz: build
 # TEXTS random texts from SEED on: no tool may crash or hang. make test runs 2,000.
 TEXTS ?= 10000
 fuzz-texts: build
+	cmake --build $(BUILD) --target pages
 	cd test/python && AICF_BINARY_DIR=$(abspath $(BUILD)) python3 -m fuzz --texts --bin $(abspath $(BUILD))/bin \
 	  --count $(TEXTS) --seed $(SEED) --jobs $(JOBS)
 

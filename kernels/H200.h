@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// The numbers of an NVIDIA H200 that decide which kernel a shape gets. They
-// decide no bits of a kernel: see Schedule.h.
+// The numbers of an NVIDIA H200 that decide which kernel a shape gets, and
+// how much workspace. They decide no bits of a kernel with the workspace that a
+// plan gives it: see Schedule.h.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_H200_H
 #define AICF_KERNELS_H200_H

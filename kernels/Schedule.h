@@ -28,6 +28,8 @@ inline constexpr int64_t kSingleBlockElements = 32768;
 /// the work of a block as large as can be: fewer rows are on their way then, so
 /// that a second pass over a row finds it in the L2 cache.
 inline constexpr int64_t kLongRow = 1024, kHugeRow = 16384;
+/// Threads for a row longer than kHugeRow.
+inline constexpr int kHugeBlock = 1024;
 
 } // namespace aicf::families
 

@@ -3,15 +3,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks that no schedule changes under a kernel's name.
 
-    lint_schedules.py ROOT [--update [--same-bits]]
+    lint_schedules.py ROOT [--update [--same-bits FAMILY...]]
 
 kernels/**/Schedule.h says in which order kernels add, so it decides bits, which a kernel
 keeps as long as its KID is the same. kernels/schedules.txt has a line for each: a hash of
 its code, without comments and spaces, and the versions of the kernels of all families
 that include it. Where the code is another one, the lint fails.
 
---update writes the lines again. Where the code is another one, some version must have been
-added, or a change that moves no bit, such as a new name, is said to be one: --same-bits.
+--update writes the lines again. Where the code is another one, each family that includes
+it must have got a version, or be named by --same-bits ("all": of all): no bit moves, as
+where a constant gets another name.
 """
 
 import argparse
@@ -72,19 +73,31 @@ def decode(text):
     return found
 
 
-def findings(old, new):
-    """What changed without a version that says so, and what is only out of date."""
+def has_more(old, new):
+    """Whether a list of versions has one that the other lacks."""
+    left = old.split("+")
+    for version in filter(None, new.split("+")):
+        if version not in left:
+            return True
+        left.remove(version)
+    return False
+
+
+def findings(old, new, same_bits=()):
+    """What changed without a version of each family that says so, and what is only out of
+    date. Of the families `same_bits`, somebody says that no bit of theirs moves."""
     unsaid, stale = [], []
     for name in sorted(set(old) | set(new)):
         if old.get(name) == new.get(name):
             continue
         (was, families), (now, others) = old.get(name, ("", {})), new.get(name, ("", {}))
-        added = any(families.get(f) != v for f, v in others.items())
-        if was and was != now and not added:
+        silent = [f for f in sorted({**families, **others})
+                  if f not in same_bits and f in families
+                  and not has_more(families[f], others.get(f, ""))]
+        if was and was != now and silent:
             unsaid.append("%s: its code is another one, so kernels of %s may give other "
                           "bits under the same KID: keep it for the old version and add "
-                          "one (`version` in Family.td)" % (name, ", ".join(others) or
-                                                            ", ".join(families)))
+                          "one (`version` in Family.td)" % (name, ", ".join(silent)))
         else:
             stale.append("%s: %s is out of date" % (name, FILE))
     return unsaid, stale
@@ -94,19 +107,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("root", type=pathlib.Path)
     parser.add_argument("--update", action="store_true")
-    parser.add_argument("--same-bits", action="store_true")
+    parser.add_argument("--same-bits", nargs="+", default=[], metavar="FAMILY")
     args = parser.parse_args()
     file = args.root / FILE
     new = lines_of(args.root)
-    unsaid, stale = findings(decode(file.read_text()) if file.exists() else {}, new)
-    if args.update and (args.same_bits or not unsaid):
+    same = args.same_bits
+    if same == ["all"]:
+        same = [family for _, families in new.values() for family in families]
+    unsaid, stale = findings(decode(file.read_text()) if file.exists() else {}, new, same)
+    if args.update and not unsaid:
         file.write_text(encode(new))
         return
     for line in unsaid + stale:
         print(line)
     if unsaid or stale:
-        sys.exit("then run `scripts/lint_schedules.py . --update`, with --same-bits if no "
-                 "bit moves")
+        sys.exit("then run `scripts/lint_schedules.py . --update`, with --same-bits for "
+                 "families of which no bit moves")
     print("no findings")
 
 

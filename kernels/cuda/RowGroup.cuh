@@ -43,9 +43,7 @@ struct RowGroup {
   }
 };
 
-using families::kHugeRow, families::kLongRow;
-/// Threads for a row longer than kHugeRow.
-constexpr int kHugeBlock = 1024;
+using families::kHugeBlock, families::kHugeRow, families::kLongRow;
 
 /// Threads of a block whose rows are each the work of `group` threads.
 constexpr int blockOf(int group) { return group > kBlock ? group : kBlock; }

@@ -16,6 +16,11 @@
 
 namespace aicf {
 
+/// Batches of a launch of tiles: so many over the second dimension of its grid,
+/// and the rest over the third.
+inline constexpr int64_t kTileBatchesAcross = 32768,
+                         kMostTileBatches = kTileBatchesAcross * 65535;
+
 /// Each is as stored where all tensors that have the dimension store the same,
 /// else the number of values, which every one of them has.
 struct ProductExtents {

@@ -37,6 +37,13 @@ template <typename Pattern> bool isSmallProduct(const Pattern &c) {
   return isSmallProduct(c.gemm());
 }
 
+/// The batches of a launch go over two dimensions of its grid (TileGrid).
+inline bool batchesFit(const BatchedGemmView<rules::Call> &c) {
+  const TensorDesc &y = *c.c();
+  return y.elements() / (y.dims[y.rank - 2u] * y.width()) <=
+         kMostTileBatches;
+}
+
 /// cuBLASLt's kernels for tensor cores read 16 bytes at once: M, N and K of a
 /// product of 16-bit matrices are multiples of 8 elements.
 inline bool suitsTensorCores(const GemmView<rules::Call> &c) {

@@ -180,11 +180,13 @@ def GemmTilesOfDouble : Tiles<[On<"f64">]> { let kinds = [GemmPrimitive]; }
 def BatchedGemmTiles : Tiles<HalfAndSingle> {
   let kinds = [BatchedGemmPrimitive];
   let strided = BatchViews;
+  let takes = "batchesFit(c)";
   let pays = "isSmallProduct(c)";
 }
 def BatchedGemmTilesOfDouble : Tiles<[On<"f64">]> {
   let kinds = [BatchedGemmPrimitive];
   let strided = BatchViews;
+  let takes = "batchesFit(c)";
 }
 foreach small = [0, 1] in {
   defvar types = !if(small, HalfAndSingle, [On<"f64">]);

@@ -61,7 +61,7 @@ struct TileGrid {
   uint32_t y, z;
   TileGrid(const Product &s, int tile)
       : x(tilesOf(s.m, tile) * tilesOf(s.n, tile)),
-        y(uint32_t(std::min<int64_t>(s.batches.count, 32768))),
+        y(uint32_t(std::min(s.batches.count, kTileBatchesAcross))),
         z(uint32_t(tilesOf(s.batches.count, y))) {}
 };
 

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// A group of threads has a row, or some columns (GroupPlan in Family.h). It
+// A group of threads has a row, or some columns (GroupPlan in Schedule.h). It
 // goes through them in phases. In each, its threads add what the phase reduces,
 // and sum it up together (Groups.cu); the last one writes what is whole:
 //

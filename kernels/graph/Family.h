@@ -96,8 +96,9 @@ inline uint64_t sumsOfGraphWorkspace(const GraphView<rules::Call> &c) {
 /// How many of the first vectors of each thread keep their operands in shared
 /// memory: all, or a multiple of turnsAtATime(). `bytes` are those of the kept
 /// operands of one vector, `ownBytes` what else a block has there, and `limit`
-/// what it may ask for (DeviceLimits). Three blocks on a multiprocessor, or two, keep memory busier than one.
-/// One has more room. On an H200, two are better as long as two thirds fit.
+/// what it may ask for (DeviceLimits). Three blocks on a multiprocessor, or
+/// two, keep memory busier than one. One has more room. On an H200, two are
+/// better as long as two thirds fit.
 inline int64_t keptTurns(const GroupPlan &plan, int64_t bytes, int64_t ownBytes,
                          int64_t limit) {
   const int64_t turns = plan.turns(), atATime = plan.turnsAtATime();
@@ -120,7 +121,9 @@ groupPlan(const std::optional<RowGraph> &graph) {
   if (!graph)
     return std::nullopt;
   const GroupPlan plan = groupPlanOf(*graph);
-  if (functionsOf(*graph, plan) > kMostOfText || plan.groups() > INT32_MAX)
+  // The kernels number groups, and columns of strips, in 32 bits.
+  if (functionsOf(*graph, plan) > kMostOfText || plan.groups() > INT32_MAX ||
+      plan.strips() * plan.across > UINT32_MAX)
     return std::nullopt;
   return plan;
 }
@@ -142,8 +145,8 @@ inline bool groupsPay(const GraphView<rules::Call> &c) {
 inline constexpr int64_t kMostOfCpuRow = 8192;
 inline constexpr size_t kCpuRegisterBytes = 512 << 10;
 /// The elements of a row, of a body with reductions, where pieces are to be
-/// whole rows. Nothing where they do not go together, or over something else, or
-/// where a row is too long.
+/// whole rows. Nothing where they do not go together, or over something else,
+/// or where a row is too long.
 inline std::optional<int64_t> cpuRowOf(const Body &body,
                                        Span<const TensorDesc> values) {
   int64_t size = 0, inner = 0;

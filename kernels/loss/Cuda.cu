@@ -314,9 +314,6 @@ __device__ double rowLoss(const CrossEntropyParams &p, const RowGroup &g,
   return lossOf<C>(p, lse, widen(x[label]), even);
 }
 
-/// Threads of a block that does all rows: f64 has registers for no more.
-constexpr int64_t kOnlyBlock = 512;
-
 template <typename T, typename Loss, int kGroup, bool kWide>
 __global__ void __launch_bounds__(kOnlyBlock)
     crossEntropyKernel(const __grid_constant__ CrossEntropyParams p) {
@@ -375,9 +372,6 @@ __global__ void __launch_bounds__(blockOf(kGroup))
         });
   }
 }
-
-/// Rows up to this are a thread's work, in the loss.
-constexpr int64_t kShortRow = 32;
 
 /// The blocks of a reduction over `items`, each of which takes `perBlock`: as
 /// many as the workspace has room for. Their number decides the order of a sum.

@@ -8,6 +8,7 @@
 #define AICF_KERNELS_LOSS_FAMILY_H
 
 #include "kernels/RowLength.h"
+#include "kernels/loss/Schedule.h"
 #include "lib/Ops/RuleCall.h"
 
 namespace aicf::families {

@@ -19,7 +19,7 @@
 namespace aicf::cuda {
 namespace {
 
-using families::kMaxRowCounts;
+using families::kMaxRowCounts, families::RowBlocks, families::rowBlocks;
 
 /// exp(x - most - more). Of 16-bit elements it is one instruction behind a
 /// product: its relative error is about |x - most| * 2^-23.
@@ -190,28 +190,6 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads)
     p.partials[blockIdx.x] = {loss, count};
   else
     *static_cast<Loss *>(p.loss) = Loss(loss / count);
-}
-
-/// The threads of a row's block, and how many blocks run at once. They decide
-/// the order of sums, so an H200's shared memory decides about them, whatever
-/// the card has.
-struct RowBlocks {
-  uint32_t stagedBytes; ///< of a row, or more than any block has
-  int threads;
-  int64_t blocks;
-};
-RowBlocks rowBlocks(int64_t width, size_t elementBytes, bool isStaged) {
-  constexpr int64_t kKiB = 1024, kOfMultiprocessor = 224 * kKiB;
-  // Up to a vector in front of the row.
-  const int64_t bytes = width * int64_t(elementBytes) + 16;
-  const int threads = bytes <= 16 * kKiB    ? 128
-                      : bytes <= 48 * kKiB  ? 256
-                      : bytes <= 111 * kKiB ? 512
-                                            : 1024;
-  const int64_t most = 1024 / threads; // of 64 registers for each thread
-  const int64_t fit = isStaged ? kOfMultiprocessor / (bytes + kKiB) : most;
-  return {uint32_t(std::min<int64_t>(bytes, UINT32_MAX)), threads,
-          std::clamp<int64_t>(fit, 1, most) * kMultiprocessors};
 }
 
 /// The workspace holds the partial sums, and counts behind them.

@@ -21,6 +21,16 @@ inline constexpr uint64_t kPartialSumBytes = 64 * 8;
 /// Wide results get fewer chunks.
 inline constexpr uint64_t kPartialSumsCap = uint64_t(32) << 20;
 
+/// Threads of a block of a sum of columns.
+inline constexpr int kColumnThreads = 512;
+/// The chunks of a sum of columns whose blocks are `rows` high, `blocks` of them
+/// for a chunk: enough for the card, of at least 16 rows a thread. Fewer do not
+/// pay for the second launch.
+inline int64_t columnChunks(int64_t blocks, int64_t size, int64_t rows) {
+  return std::min<int64_t>(kMultiprocessors * 4 / blocks + 1,
+                           size / (rows * 16));
+}
+
 /// From so many elements on, threads of a sum of columns access 16 bytes.
 inline constexpr int64_t kLargeColumns = int64_t(1) << 21;
 

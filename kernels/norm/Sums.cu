@@ -20,7 +20,7 @@ namespace {
 /// Columns: sums over `size` of x[o, i, j] for each (o, j). A block is X
 /// columns of V wide and kColumnThreads / X rows high; `chunks` blocks share a
 /// column.
-constexpr int kColumnThreads = 512;
+using families::kColumnThreads;
 
 struct ColumnParams {
   const void *x, *saved; ///< saved: relu_bwd's mask, or null
@@ -130,11 +130,8 @@ LaunchPlan planColumns(const TensorView &workspace, const DeviceLimits &limits,
       workspace.dense()
           ? int64_t(workspace.desc.spanBytes() / sizeof(C)) / (outer * p.inner)
           : 0;
-  // Enough blocks for the card, of at least 16 rows a thread: fewer do not pay
-  // for the second launch.
-  int64_t wanted = std::min<int64_t>(
-      kMultiprocessors * 4 / (strips * outer) + 1, p.size / (kRows * 16));
-  int64_t chunks = std::min<int64_t>(wanted, fits);
+  int64_t chunks = std::min<int64_t>(
+      families::columnChunks(strips * outer, p.size, kRows), fits);
   auto launch = [&](auto kernel, int64_t numChunks) {
     p.rowsPerChunk = (p.size + numChunks - 1) / numChunks;
     PlannedLaunch l = plan(kernel, strips, X, p);

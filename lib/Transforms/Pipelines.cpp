@@ -73,15 +73,15 @@ static void addMeaning(OpPassManager &pm,
 /// Fewer values and less memory, by rules that know no kernel.
 static void addSimplifications(OpPassManager &pm,
                                const LowerToBackendOptions &options) {
-  // In front of all that reads gradients, while all of them are there. A rate of
-  // 0 leaves all as it is.
+  // In front of all that reads gradients, while all of them are there. A rate
+  // of 0 leaves all as it is.
   RematerializeOptions again;
   again.rate = options.recomputeRate;
   pm.addNestedPass<func::FuncOp>(createRematerialize(again));
   if (options.optLevel == OptLevel::O0)
     return;
-  // Behind autodiff, which makes a pad for each slice of a tensor. Their sum may
-  // round in another order.
+  // Behind autodiff, which makes a pad for each slice of a tensor. Their sum
+  // may round in another order.
   pm.addNestedPass<func::FuncOp>(createConcatPads());
   // In front of lowering, which makes a view of each reshape.
   pm.addNestedPass<func::FuncOp>(createPropagateReshapes());
@@ -140,15 +140,15 @@ static void addFusions(OpPassManager &pm,
   batches.target = options.target;
   batches.maxGroups = options.maxGroups;
   pm.addNestedPass<func::FuncOp>(createBatchCalls(batches));
-  // Behind the patterns, which no reshape may part, and in front of graphs, whose
-  // values have one shape.
+  // Behind the patterns, which no reshape may part, and in front of graphs,
+  // whose values have one shape.
   FoldReshapesOptions folds;
   folds.target = options.target;
   pm.addNestedPass<func::FuncOp>(createFoldReshapes(folds));
   FusePointwiseOptions pointwise;
   pointwise.target = options.target;
   pm.addNestedPass<func::FuncOp>(createFusePointwise(pointwise));
-  // Behind the fusion, which shares values where it can and computes none twice.
+  // Behind the fusion, which shares values where it can and repeats none.
   RecomputePointwiseOptions again;
   again.target = options.target;
   pm.addNestedPass<func::FuncOp>(createRecomputePointwise(again));

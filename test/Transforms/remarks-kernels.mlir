@@ -11,16 +11,16 @@ func.func @why(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
                %w: tensor<512x512xf32> {aicf.role = "input", aicf.name = "w"},
                %b: tensor<512xf32> {aicf.role = "input", aicf.name = "b"},
                %v: tensor<32xf32> {aicf.role = "input", aicf.name = "v"}) {
-  // expected-remark @+1 {{relu runs relu_f32_v0: the first automatic kernel that takes the call; relu_f32_vec4_v0: operand 0's last dimension is not a multiple of 4}}
+  // expected-remark @+1 {{relu runs relu_f32_v0: the first automatic kernel that takes the call and pays; relu_f32_vec4_v0: operand 0's last dimension is not a multiple of 4}}
   %0 = aicf_rt.call relu(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  // expected-remark @+1 {{gemm runs gemm_f32_lt_v0: the first automatic kernel that takes the call; gemm_f32_tile_v0: it does not pay: not (isSmallProduct(c)); gemm_tf32_lt_v0: aicf.math is not "tf32"}}
+  // expected-remark @+1 {{gemm runs gemm_f32_lt_v0: the first automatic kernel that takes the call and pays; gemm_f32_tile_v0: it does not pay: not (isSmallProduct(c)); gemm_tf32_lt_v0: aicf.math is not "tf32"}}
   %1 = aicf_rt.call gemm(%w, %w) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
   // expected-remark @+1 {{relu runs relu_f32_v0: the call names it}}
   %2 = aicf_rt.call relu(%w) launch<kernel = "relu_f32_v0"> : (tensor<512x512xf32>) -> tensor<512x512xf32>
   // expected-remark @+2 {{copy_saved runs copy_saved}}
   // expected-remark @+1 {{a save stays: aicf-rt-eliminate-saves, which --opt-level=2 runs, was not run}}
   %3 = aicf_rt.call copy_saved(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  // expected-remark @+1 {{gemm, bias_add, relu runs gemm_bias_f32_lt_v0: the first automatic kernel that takes the call; gemm_bias_f32_tile_v0: it does not pay: not (isSmallProduct(c)); gemm_bias_tf32_lt_v0: aicf.math is not "tf32"}}
+  // expected-remark @+1 {{gemm, bias_add, relu runs gemm_bias_f32_lt_v0: the first automatic kernel that takes the call and pays; gemm_bias_f32_tile_v0: it does not pay: not (isSmallProduct(c)); gemm_bias_tf32_lt_v0: aicf.math is not "tf32"}}
   %4 = aicf_rt.call {
     t0 = gemm(%w, %w)
     t1 = bias_add(t0, %b)
@@ -28,10 +28,10 @@ func.func @why(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
     yield t2
   } : (tensor<512x512xf32>, tensor<512xf32>) -> tensor<512x512xf32>
   // Nothing is said of what comes behind it.
-  // expected-remark @+1 {{gemm runs gemm_f32_tile_v0: the first automatic kernel that takes the call"}}
+  // expected-remark @+1 {{gemm runs gemm_f32_tile_v0: the first automatic kernel that takes the call and pays"}}
   %5 = aicf_rt.call gemm(%x, %x) {transA = true} : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<6x6xf32>
   %6 = aicf_rt.view %v[2] : tensor<32xf32> to tensor<4x4xf32>
-  // expected-remark @+1 {{relu runs relu_f32_v0: the first automatic kernel that takes the call; relu_f32_vec4_v0: a view is not aligned for it}}
+  // expected-remark @+1 {{relu runs relu_f32_v0: the first automatic kernel that takes the call and pays; relu_f32_vec4_v0: a view is not aligned for it}}
   %7 = aicf_rt.call relu(%6) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
@@ -39,7 +39,7 @@ func.func @why(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
 // Tests a product that tf32 admits, and a kernel that only a call may name.
 func.func @tf32(%w: tensor<512x512xf32> {aicf.role = "input", aicf.name = "w"})
     attributes {aicf.math = "tf32"} {
-  // expected-remark @+1 {{gemm runs gemm_tf32_lt_v0: the first automatic kernel that takes the call; gemm_f32_tile_v0: it does not pay: not (isSmallProduct(c))}}
+  // expected-remark @+1 {{gemm runs gemm_tf32_lt_v0: the first automatic kernel that takes the call and pays; gemm_f32_tile_v0: it does not pay: not (isSmallProduct(c))}}
   %1 = aicf_rt.call gemm(%w, %w) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
   return
 }
@@ -53,7 +53,7 @@ func.func @timed(%x: tensor<8x8xf32> {aicf.role = "input", aicf.name = "x"},
                  %y: tensor<4x4xf32> {aicf.role = "input", aicf.name = "y"}) {
   // expected-remark @+1 {{relu runs relu_f32_v0: the fastest in the profile, 1.50 us}}
   %0 = aicf_rt.call relu(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
-  // expected-remark @+1 {{relu runs relu_f32_vec4_v0: the first automatic kernel that takes the call}}
+  // expected-remark @+1 {{relu runs relu_f32_vec4_v0: the first automatic kernel that takes the call and pays}}
   %1 = aicf_rt.call relu(%y) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }

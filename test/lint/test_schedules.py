@@ -59,10 +59,28 @@ def test_a_constant_needs_a_version(tree, name, old):
     assert lint(tree).stdout == "no findings\n"
 
 
+@pytest.mark.parametrize("family,text", [
+    ("other", "def C { let version = 1; }"), ("norm", "")], ids=["another", "fewer"])
+def test_only_a_new_version_of_the_family_will_do(tree, family, text):
+    edit(tree, "norm/Schedule.h", "256", "128")
+    (tree / "kernels" / family / "Family.td").write_text(text)
+    assert "kernels of norm may give other bits" in lint(tree, "--update").stdout
+
+
+def test_each_family_needs_one(tree):
+    (tree / "kernels/other/Cuda.cu").write_text('#include "kernels/norm/Schedule.h"\n')
+    assert lint(tree, "--update").returncode == 0
+    edit(tree, "norm/Schedule.h", "256", "128")
+    edit(tree, "norm/Family.td", "1; }", "1; }\ndef B { let version = 2; }")
+    assert "kernels of other may give other bits" in lint(tree, "--update").stdout
+    assert lint(tree, "--update", "--same-bits", "other").returncode == 0
+
+
 def test_a_change_that_moves_no_bit_is_said_to_be_one(tree):
     edit(tree, "norm/Schedule.h", "kThreads", "kWidth")
     assert lint(tree, "--update").returncode == 1
-    assert lint(tree, "--update", "--same-bits").returncode == 0
+    assert lint(tree, "--update", "--same-bits", "other").returncode == 1
+    assert lint(tree, "--update", "--same-bits", "all").returncode == 0
     assert lint(tree).returncode == 0
 
 

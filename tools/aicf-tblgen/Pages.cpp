@@ -1,4 +1,4 @@
-//===- Pages.cpp - docs/Primitives.md -------------------------------------===//
+//===- Pages.cpp - the page of primitives ---------------------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

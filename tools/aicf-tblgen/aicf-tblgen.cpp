@@ -11,7 +11,7 @@
 //   -gen-python-table   python/aicf/op_attrs.py
 // and from the `KernelFamily` and `BodyPattern` records
 //   -gen-patterns            lib/Ops/Patterns.inc
-//   -gen-primitive-doc       docs/Primitives.md
+//   -gen-primitive-doc       the page Primitives.md
 //   -gen-kernel-rows         kernels/Rows.def
 //   -gen-kernel-definitions  kernels/Definitions.inc
 //   -gen-test-records        test/python/fuzz/records.py

@@ -141,6 +141,37 @@ TEST(KernelTable, KernelsTakeMoreThanTheyAreChosenFor) {
   }
 }
 
+/// What a kernel cannot number, it does not take, however little it would pay.
+TEST(KernelTable, KernelsTakeNoMoreThanTheyCanNumber) {
+  const KernelRow *tile =
+      findKernel(DeviceKind::CUDA, "batched_gemm_f64_tile_v0");
+  ASSERT_NE(tile, nullptr);
+  for (int64_t last : {32767, 32768}) { // batches over two dimensions of a grid
+    TensorDesc a(DType::F64, {last, 65536, 2, 2});
+    TensorDesc ins[] = {a, a};
+    StatusOr<TypedBody> typed = TypedBody::create(
+        OpKind::BatchedGemm, std::vector<uint8_t>(8), {ins, 2}, {&a, 1});
+    ASSERT_TRUE(typed.ok()) << typed.status().toString();
+    EXPECT_EQ(tile->accepts(*typed), last == 32767);
+  }
+  // Columns of strips of eight.
+  auto body = std::make_shared<Body>();
+  body->numOperands = 1;
+  body->primitives = {
+      {OpKind::ReduceSum, encodeAttrs(ReduceSumAttrs{0}), {0}},
+      {OpKind::Expand, encodeAttrs(ExpandAttrs{0}), {1}},
+      {OpKind::Mul, {}, {0, 2}}};
+  body->results = {3};
+  const KernelRow *graph = findKernel(DeviceKind::CUDA, "reduction_graph_v0");
+  ASSERT_NE(graph, nullptr);
+  for (int64_t width : {65527, 65537}) {
+    TensorDesc x(DType::F16, {2, 65537, width});
+    StatusOr<TypedBody> typed = TypedBody::create(body, {&x, 1}, {&x, 1});
+    ASSERT_TRUE(typed.ok()) << typed.status().toString();
+    EXPECT_EQ(graph->accepts(*typed), width == 65527);
+  }
+}
+
 /// Also where TF32 is allowed.
 TEST(KernelTable, PinnedKernelsAreNeverChosen) {
   size_t pinned = 0;

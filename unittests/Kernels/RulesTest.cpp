@@ -8,7 +8,7 @@
 // thing wrong with it, and the rule that must say so. Each row is asked of
 // checkCall, of the plan loader on both devices (CUDA's rows need no CUDA
 // build), and of op_call where the CPU has a kernel. scripts/lint_tests.py
-// demands a row for every numbered constraint of docs/AICFRTDialect.md; `make
+// demands a row for every numbered constraint of the page of primitives; `make
 // mutants` shows that no single check goes untested.
 //===----------------------------------------------------------------------===//
 

@@ -514,8 +514,6 @@ TEST(ReductionGraph, OfLongRowsHasTheBitsOfItsPrimitives) {
   EXPECT_GE(counts.inPlace, 4u);
 }
 
-/// Kernels of single elements have a loop that a graph runs by itself; others
-/// have none.
 /// A family whose list the registry did not find would be slow in graphs. A
 /// draw depends on an element's number.
 TEST(PointwiseGraph, HasALoopForEachElementwisePrimitive) {
@@ -534,6 +532,8 @@ TEST(PointwiseGraph, HasALoopForEachElementwisePrimitive) {
   }
 }
 
+/// Kernels of single elements have a loop that a graph runs by itself; others
+/// have none.
 TEST(PointwiseGraph, HasLoopsOfElements) {
   for (const char *kid : {"gelu_f32_v0", "less_f64_i1_v0", "masked_fill_f32_v0",
                           "add_f32_v0", "cast_bf16_f32_v0"})

@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// A device asks its providers in order for a call: kernels of our own, generated
-// ones, then cuBLASLt. Providers know the table of CUDA calls and what the context says of
-// the card; they know neither device nor streams.
+// A device asks its providers in order for a call: kernels of our own,
+// generated ones, then cuBLASLt. Providers know the table of CUDA calls and what the
+// context says of the card; they know neither device nor streams.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_LIB_RUNTIME_CUDA_PROVIDER_H
 #define AICF_LIB_RUNTIME_CUDA_PROVIDER_H

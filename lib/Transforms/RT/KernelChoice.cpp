@@ -179,6 +179,6 @@ std::string KernelChooser::reasonFor(const KernelRow &row, CallOp op,
   if (profile)
     if (auto micros = profile->find(row.kid, problemOf(typed)))
       return llvm::formatv("the fastest in the profile, {0:F2} us", *micros);
-  return "the first automatic kernel that takes the call" +
+  return "the first automatic kernel that takes the call and pays" +
          passedOver(typed, &row);
 }

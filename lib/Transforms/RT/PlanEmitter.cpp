@@ -1,5 +1,4 @@
-//===- PlanEmitter.cpp - entries to one aicf_rt.plan
-//------------------------===//
+//===- PlanEmitter.cpp - entries to one aicf_rt.plan ----------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

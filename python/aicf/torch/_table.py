@@ -4,7 +4,7 @@
 
 A row belongs to one overload of an aten op, as torch.export names it. The importer
 keeps the ops that have a row and has PyTorch decompose the others. The page
-docs/TorchOps.md is made from this table. No op is in here: they are in the modules
+"PyTorch's operations" is made from this table. No op is in here: they are in the modules
 beside this one, by family.
 """
 

@@ -77,22 +77,22 @@ class Importer:
 
     Args:
         becomes: by the place of an input that is a state, the result that is its new value.
-        refused: places of states that no op of an optimizer updates. run() adds to them.
+        plain: places of states that no op of an optimizer updates. run() adds to them.
         max_unroll: the longest scan that is unrolled; others are loops of the plan.
         max_while: the most runs of a loop whose end depends on values; 0 refuses it.
         place: file and line of the function, for equations of which JAX says none.
     """
 
     def __init__(self, max_unroll: int, max_while: int, place: tuple[str, int],
-                 becomes: Mapping[int, int], refused: set[int]) -> None:
-        self._becomes, self._refused = becomes, refused
+                 becomes: Mapping[int, int], plain: set[int]) -> None:
+        self._becomes, self._plain = becomes, plain
         self.max_unroll, self.max_while = max_unroll, max_while
         self.places = [place]
         self._is_in_loop = False
         self.refused: dict[str, list[Any]] = {}  # text: how often, the first line
         self.notes, self.found = Notes(), Found(self.places)
         self.optimizers = OptimizerRaiser(
-            self.notes, self.found, set(becomes).difference(refused))
+            self.notes, self.found, set(becomes).difference(plain))
         rows = Raiser(self.notes, self.found)
         self.raisers = (rows, SoftmaxGradRaiser(self.notes, self.found, rows.softmax_of),
                         GeluRaiser(self.notes, self.found),
@@ -109,7 +109,7 @@ class Importer:
         misplaced = self.optimizers.misplaced({place: results[number] for place, number
                                                in self._becomes.items()})
         if misplaced:
-            self._refused |= misplaced
+            self._plain |= misplaced
             raise TraceAgain
         return [self.optimizers.result(value) for value in results]
 

@@ -51,7 +51,7 @@ class Imported:
         returned_types: JAX's types of those.
         state_of: by the number of a leaf of the result, the donated leaf that it becomes.
         computes_in_16_bits: whether a value in between is bf16 or f16.
-        refused: places of leaves that no op of an optimizer updates.
+        plain: places of leaves that no op of an optimizer updates.
         raised: by op that was found in what JAX takes it apart into, the lines.
     """
 
@@ -86,7 +86,7 @@ class Imported:
         self.returned_types: list[Any] = []
         self.state_of: dict[int, str] = {}
         self.computes_in_16_bits = False
-        self.refused: set[int] = set()
+        self.plain: set[int] = set()
         self.raised: dict[str, list[tuple[str, int]]] = {}
         self._returned: tuple[Any, list[int]] | None = None
 
@@ -188,7 +188,7 @@ class Imported:
         tensors = [(self.owners[name] if name in self.owners else inputs[name])._tensor()
                    for name in names]
         becomes = {names.index(name): number for name, number in places}
-        importer = Importer(self.max_unroll, self.max_while, self.place, becomes, self.refused)
+        importer = Importer(self.max_unroll, self.max_while, self.place, becomes, self.plain)
         made = importer.run(closed, tensors)
         self.raised = importer.found.lines
         for name, number in places:

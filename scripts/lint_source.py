@@ -42,8 +42,38 @@ def lint(root):
                     yield "%s:%d: %s" % (path.relative_to(root), number, rule.message)
 
 
+#: Where a kind of device is a default, or the device itself.
+OWN_KIND = ("include/aicf/Device.h", "include/aicf/Passes.td", "include/aicf/Plan.h",
+            "lib/Runtime/CPU/", "lib/Runtime/CUDA/", "kernels/graph/CpuProgram.cpp")
+PAGE = "docs/NewDevice.md"
+
+
+def lint_devices(root):
+    """Product sources that choose by the kind of device stand on the page about new ones,
+    and the other way round."""
+    page = (root / PAGE).read_text()
+    places = re.search(r"^7\. These places choose.*?(?=^\d\. )", page, re.M | re.S)
+    listed = set(re.findall(r"`([\w/]+\.\w+)`", places.group(0))) if places else set()
+    for folder in (*SOURCES, "examples"):
+        for path in sorted((root / folder).rglob("*")):
+            name = str(path.relative_to(root))
+            if path.suffix not in (*CODE, ".td") or "/test/" in name \
+                    or name.startswith(OWN_KIND) \
+                    or not re.search(r"DeviceKind::(CPU|CUDA)\b", path.read_text()):
+                continue
+            if name not in page:
+                yield "%s:1: chooses by the kind of device, and %s does not name it" % (
+                    name, PAGE)
+            listed.discard(name)
+    for name in sorted(n for n in listed if n.startswith((*SOURCES, "examples"))):
+        if not (root / name).exists() or "DeviceKind::" not in (root / name).read_text():
+            yield "%s:1: names %s, which does not choose by the kind of device" % (
+                PAGE, name)
+
+
 def main():
-    findings = list(lint(pathlib.Path(sys.argv[1])))
+    root = pathlib.Path(sys.argv[1])
+    findings = [*lint(root), *lint_devices(root)]
     print("\n".join(findings) if findings else "no findings")
     return 1 if findings else 0
 

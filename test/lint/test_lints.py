@@ -208,3 +208,19 @@ def test_words_are_found(tmp_path, line, message):
     found = list(lint_source.lint(tmp_path))
     assert len(found) == 1 and found[0].startswith("lib/A.cpp:4: ")
     assert message in found[0]
+
+
+def test_places_that_choose_by_device_are_on_the_page(tmp_path):
+    for name, text in {
+            "lib/a.cpp": "if (kind == DeviceKind::CUDA)", "lib/b.cpp": "DeviceKind::CPU",
+            "lib/Runtime/CPU/c.cpp": "DeviceKind::CPU", "lib/d.cpp": "DeviceKind kind;",
+            "kernels/k/test/e.cpp": "DeviceKind::CPU", "lib/f.cpp": "",
+            "docs/NewDevice.md": "7. These places choose: `lib/a.cpp`, `lib/f.cpp`,\n"
+                                 "   `lib/gone.cpp`.\n8. Others.\n"}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    page = lint_source.PAGE
+    assert list(lint_source.lint_devices(tmp_path)) == [
+        "lib/b.cpp:1: chooses by the kind of device, and %s does not name it" % page,
+        "%s:1: names lib/f.cpp, which does not choose by the kind of device" % page,
+        "%s:1: names lib/gone.cpp, which does not choose by the kind of device" % page]

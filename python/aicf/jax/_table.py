@@ -9,7 +9,6 @@ primitive is in here: they are in the modules beside this one, by family.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,13 +17,11 @@ import numpy as np
 
 from .._constants import constant
 from .._dtypes import NUMPY_TYPES
+from .._importing import Unsupported as Unsupported
+from .._importing import adds_to, import_all
 from .._pointwise import FLOATS, broadcast
 from .._tensor import Tensor
 from .._tracing import as_tensor
-
-
-class Unsupported(Exception):
-    """What a primitive cannot do here, in words that follow its name."""
 
 
 @dataclass(frozen=True)
@@ -55,20 +52,14 @@ _FAMILIES = "_bits", "_boxes", "_elementwise", "_lookups", "_orders", "_products
 
 def whole_table() -> dict[str, Row]:
     """Returns the table with the rows of all modules."""
-    for family in _FAMILIES:
-        importlib.import_module("." + family, __package__)
+    import_all(__package__, _FAMILIES)
     return TABLE
 
 
 def primitive(*names: str, limits: str = "", of_bits: bool = False
               ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds a row for each name."""
-    def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        for name in names:
-            assert name not in TABLE, name
-            TABLE[name] = Row(function, limits, of_bits)
-        return function
-    return add
+    return adds_to(TABLE, names, lambda function: Row(function, limits, of_bits))
 
 
 def is_constant(value: Any) -> bool:

@@ -10,19 +10,16 @@ beside this one, by family.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from .._dtypes import NUMPY_TYPES
+from .._importing import Unsupported as Unsupported
+from .._importing import adds_to, import_all
 from .._pointwise import FLOATS
 from .._tensor import Tensor
 from .._tracing import as_tensor
-
-
-class Unsupported(Exception):
-    """What an op cannot do here, in words that follow its name."""
 
 
 @dataclass(frozen=True)
@@ -55,31 +52,20 @@ _FAMILIES = ("_complex", "_lookup_ops", "_loss_ops", "_order_ops", "_place_ops",
 
 def fill_tables() -> None:
     """Adds the rows of all modules."""
-    for family in _FAMILIES:
-        importlib.import_module("." + family, __package__)
-
-
-def _adds_to(table: dict[str, Row], overloads: Sequence[str], **facts: Any
-             ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        for overload in overloads:
-            assert overload not in table, overload
-            table[overload] = Row(function, **facts)
-        return function
-    return add
+    import_all(__package__, _FAMILIES)
 
 
 def aten(*overloads: str, limits: str = "", takes_numbers: bool = False,
          is_linear: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds a row for each overload ("add.Tensor" is aten.add.Tensor)."""
-    return _adds_to(TABLE, overloads, limits=limits, takes_numbers=takes_numbers,
-                    is_linear=is_linear)
+    return adds_to(TABLE, overloads,
+                   lambda function: Row(function, limits, takes_numbers, is_linear))
 
 
 def complex_aten(*overloads: str, limits: str = ""
                  ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds a row for each overload, for complex numbers."""
-    return _adds_to(COMPLEX, overloads, limits=limits)
+    return adds_to(COMPLEX, overloads, lambda function: Row(function, limits))
 
 
 @dataclass

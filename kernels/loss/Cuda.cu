@@ -15,6 +15,8 @@
 namespace aicf::cuda {
 namespace {
 
+using families::kOnlyBlock, families::kShortRow;
+
 //===----------------------------------------------------------------------===//
 // Means over elements
 //===----------------------------------------------------------------------===//

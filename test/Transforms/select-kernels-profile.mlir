@@ -5,6 +5,9 @@
 // RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/number.json" 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/text.json" 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/device.json" 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: aicf-opt %t/long.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/long.json" | FileCheck %t/long.mlir
+// RUN: aicf-opt %t/long.mlir "--aicf-rt-select-kernels=target=cuda" | FileCheck %t/long.mlir --check-prefix=GUESS
 // RUN: aicf-opt %t/products.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/products.json" | FileCheck %t/products.mlir
 // RUN: aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cpu profile=%t/cpu.json" | FileCheck %s --check-prefix=CPU
 // RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cpu profile=%t/profile.json" 2>&1 | FileCheck %s --check-prefix=OTHER
@@ -27,6 +30,20 @@
 {"kernels": {"relu_f32_v0": 3}}
 //--- text.json
 {"kernels": {"relu_f32_v0": {"8x8xf32->8x8xf32": "1.5"}}}
+//--- device.json
+{"device": 3, "kernels": {"relu_f32_v0": {"8x8xf32->8x8xf32": 1.5}}}
+//--- long.json
+{"kernels": {"gemm_f32_tile_v0": {"8x1024xf32,1024x8xf32->8x8xf32": 1},
+             "gemm_f32_lt_v0": {"8x1024xf32,1024x8xf32->8x8xf32": 2}}}
+//--- long.mlir
+// Tests that a time counts more than what a family says of when its kernel pays.
+// CHECK: launch<kernel = "gemm_f32_tile_v0"
+// GUESS: launch<kernel = "gemm_f32_lt_v0"
+func.func @entry(%x: tensor<8x1024xf32> {aicf.role = "input", aicf.name = "x"},
+                 %y: tensor<1024x8xf32> {aicf.role = "input", aicf.name = "y"}) {
+  %0 = aicf_rt.call gemm(%x, %y) : (tensor<8x1024xf32>, tensor<1024x8xf32>) -> tensor<8x8xf32>
+  return
+}
 //--- cpu.json
 {"kernels": {"relu_f32_v0": {"8x8xf32->8x8xf32": 1.5}}}
 //--- products.json

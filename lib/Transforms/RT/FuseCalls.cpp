@@ -120,10 +120,7 @@ Decision Fusion::mayBeCall(const MergedCall &merged, ArrayRef<CallOp> parts,
     return Decision::no("a value inside of one call would have another type");
   const KernelRow *row = chooser.choose(merged, *typed);
   if (!row)
-    return Decision::no([this, typed = *std::move(typed)] {
-      return "the target has no kernel for them in one call" +
-             chooser.passedOver(typed);
-    });
+    return chooser.noKernelFor(*std::move(typed));
   assert(row->isWorthFusing() && "a slow kernel that nobody asked for");
   if (!mayStandAt(merged, parts, place))
     return Decision::no(

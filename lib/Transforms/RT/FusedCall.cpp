@@ -74,10 +74,7 @@ static Decision hasKernel(const MergedCall &merged, bool hasProduct,
                : Decision::no(
                      "what is repeated would be as long as what is reduced");
   if (!chooser.choose(merged, *typed))
-    return Decision::no([&chooser, typed = *std::move(typed)] {
-      return "the target has no kernel for them in one call" +
-             chooser.passedOver(typed);
-    });
+    return chooser.noKernelFor(*std::move(typed));
   return {};
 }
 

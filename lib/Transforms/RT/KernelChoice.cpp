@@ -159,6 +159,12 @@ static std::string whyPassedOver(const KernelRow &row, const TypedBody &call,
              : "it runs only where a call names it";
 }
 
+Decision KernelChooser::noKernelFor(TypedBody typed) const {
+  return Decision::no([this, typed = std::move(typed)] {
+    return "the target has no kernel for them in one call" + passedOver(typed);
+  });
+}
+
 std::string KernelChooser::passedOver(const TypedBody &typed,
                                       const KernelRow *end) const {
   std::string text;

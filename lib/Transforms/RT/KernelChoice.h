@@ -11,6 +11,7 @@
 #include "lib/Ops/KernelTable.h"
 #include "lib/Ops/Profile.h"
 #include "lib/Transforms/RT/CallUses.h"
+#include "lib/Transforms/RT/Decision.h"
 #include "lib/Transforms/RT/MergeCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -46,6 +47,9 @@ public:
   const KernelRow *choose(const MergedCall &call, const TypedBody &typed) const;
   /// The row that `op` names, or else the one it would get, or nullptr.
   const KernelRow *choose(CallOp op, const TypedBody &typed) const;
+  /// Says no to calls that no kernel takes in one: each that was passed over,
+  /// with its reason. The reason asks this chooser.
+  Decision noKernelFor(TypedBody typed) const;
   /// "; KID: why" for every kernel of the target, of the call's types and
   /// before `end` (null: of all), that the call does not get.
   std::string passedOver(const TypedBody &typed,

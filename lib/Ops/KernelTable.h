@@ -145,9 +145,9 @@ struct SelectOptions {
   /// passed over. Empty: every address is aligned, as in a plan.
   Span<const uintptr_t> addresses;
 };
-/// The first automatic row that accepts the call, pays for it and suits its
-/// addresses; where none suits them, the last that would without, so that an
-/// error can name it; or nullptr.
+/// Returns the first automatic row that accepts the call, is worth choosing and
+/// suits its addresses. Where no row suits them, returns the last one that would
+/// do otherwise, so that an error can name it. Else nullptr.
 const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
                               SelectOptions options = {});
 

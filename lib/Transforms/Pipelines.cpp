@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // Each phase ends with a verify pass and is registered on its own, so that a
-// test can start in the middle. Why a pass stands where it does, is said at it.
+// test can start in the middle. A comment at each pass says why it stands there.
 // At O0 there is nothing but what makes a plan: the baseline of all that makes
 // plans faster, which computes no value in another way than `aicf` says.
 //===----------------------------------------------------------------------===//
@@ -39,7 +39,7 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
   // Calls of private functions, and nothing but them: no simplification on the
   // way, which would change what the user's remarks and labels speak of.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
-  // In front of the checks, which know no body of a map.
+  // In front of the checks, which do not look into the body of a map.
   pm.addPass(createExpandMaps());
   pm.addPass(createVerifyEntries());
   // In front of the outlining, behind which it could not see a whole step.
@@ -54,7 +54,7 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
 
 static void addMeaning(OpPassManager &pm,
                        const LowerToBackendOptions &options) {
-  // Makes states and updates, which all passes behind take as they are.
+  // Makes states and updates. The passes behind it see no history.
   pm.addPass(createExpandHistory());
   // In front of autodiff, which goes through its casts.
   if (options.mixedPrecision != MixedDType::None) {
@@ -65,7 +65,7 @@ static void addMeaning(OpPassManager &pm,
   // Likewise: the gradients of what it makes are elementwise, too.
   if (options.target == DeviceKind::CUDA && options.optLevel > OptLevel::O1)
     pm.addNestedPass<func::FuncOp>(createNarrowProducts());
-  // Behind what says the types that are computed in: constants have those.
+  // Behind the passes that choose types, because constants have those.
   pm.addPass(createHoistConstants());
   pm.addPass(createAutodiff());
 }

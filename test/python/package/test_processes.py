@@ -129,24 +129,25 @@ def test_a_call_that_raises_did_not_run():
     model = Mlp()
     step = make_step(model=model)
     predict = aicf.compile(model, {"x": INPUTS["x"]}, program=step)
-    done = [0]
+    refused, rounds = [0, 0], 0
 
-    def train():
-        for _ in range(3000):
-            try:
-                step(X, LABELS)
-                done[0] += 1
-            except aicf.errors.FailedStateError:
-                pass
-
-    def ask():
-        for _ in range(3000):
-            try:
-                predict(X)
-            except aicf.errors.FailedStateError:
-                pass
-    in_threads(train, ask)
-    assert step.get("step").item() == done[0] > 0
+    def until_done(call, who, *batch):
+        """A thread that waits for the interpreter inside of its call has every call of
+        the other refused: the sleep lets it go on."""
+        def work():
+            done = 0
+            while done < 300:
+                try:
+                    call(*batch)
+                    done += 1
+                except aicf.errors.FailedStateError:
+                    refused[who] += 1
+                    time.sleep(0)
+        return work
+    while not sum(refused):
+        in_threads(until_done(step, 0, X, LABELS), until_done(predict, 1, X))
+        rounds += 1
+    assert step.get("step").item() == 300 * rounds
 
 
 def test_what_may_not_be_asked_while_another_thread_runs():

@@ -19,10 +19,10 @@ import sys
 class Writer:
     """Collects arguments, results and body of one entry."""
 
-    def __init__(self, dtype, math=None):
+    def __init__(self, dtype):
         self.dtype = dtype
         self.args, self.results, self.returned, self.body = [], [], [], []
-        self.attrs = ['aicf.math = "%s"' % math] if math else []
+        self.attrs = []
 
     def tensor(self, *shape, dtype=None):
         return "tensor<%s>" % "x".join([*map(str, shape), dtype or self.dtype])
@@ -162,9 +162,9 @@ def resident_batch(w, batch, widths, rows):
     w.op("%%t = aicf.gather_rows %%labels, %%index : %s, %s" % (labels, index))
 
 
-def train_step(out, batch, widths, kind, dtype="f32", attrs="", math=None,
+def train_step(out, batch, widths, kind, dtype="f32", attrs="",
                history=0, resident=0, loss_scale=False):
-    w = Writer(dtype, math)
+    w = Writer(dtype)
     if resident:
         resident_batch(w, batch, widths, resident)
     else:
@@ -197,10 +197,10 @@ LOSS_SCALE = 65536.0
 OPTIMIZERS = {"adam": "adamw", "sgd": "sgd", "momentum": "sgd"}
 
 
-def train_forward(out, batch, widths, kind, dtype="f32", attrs="", math=None,
+def train_forward(out, batch, widths, kind, dtype="f32", attrs="",
                   history=0, resident=0):
     """The same step as its forward function: the compiler makes the rest."""
-    w = Writer(dtype, math)
+    w = Writer(dtype)
     if resident:
         resident_batch(w, batch, widths, resident)
     else:
@@ -224,8 +224,8 @@ def train_forward(out, batch, widths, kind, dtype="f32", attrs="", math=None,
     w.write(out, "train_step")
 
 
-def predict(out, batch, widths, dtype="f32", math=None):
-    w = Writer(dtype, math)
+def predict(out, batch, widths, dtype="f32"):
+    w = Writer(dtype)
     w.arg("x", w.tensor(batch, widths[0]), "input", "x")
     params(w, widths)
     _, pred = forward(w, batch, widths, save=False)
@@ -245,7 +245,6 @@ def main():
                         help="attributes of the optimizer ops, e.g. "
                              "'{momentum = 0.9}'")
     parser.add_argument("--dtype", default="f32", choices=["f32", "f64"])
-    parser.add_argument("--math", choices=["f32", "tf32"])
     parser.add_argument("--history", type=int, default=0,
                         help="keep the loss of the last so many steps")
     parser.add_argument("--resident", type=int, default=0, metavar="ROWS",
@@ -262,13 +261,13 @@ def main():
               else [args.width] * ((args.layers or 1) + 1))
     attrs = " " + args.attrs if args.attrs else ""
     common = (sys.stdout, args.batch, widths, args.optimizer, args.dtype, attrs,
-              args.math, args.history, args.resident)
+              args.history, args.resident)
     if args.forward:
         train_forward(*common)
     else:
         train_step(*common, args.loss_scale)
     if args.predict_batch:
-        predict(sys.stdout, args.predict_batch, widths, args.dtype, args.math)
+        predict(sys.stdout, args.predict_batch, widths, args.dtype)
 
 
 if __name__ == "__main__":

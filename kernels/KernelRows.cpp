@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/FamilyHeaders.h" // made by CMake
-#include "kernels/H200.h"
 #include "lib/Ops/KernelTable.h"
 #include "lib/Ops/RuleCall.h"
 
@@ -20,6 +19,14 @@ namespace {
 #define AICF_CONDITION(KIND, ...)                                              \
   RowCondition(                                                                \
       [](const rules::Call &call) -> bool {                                    \
+        KIND##View<rules::Call> c(call);                                       \
+        return __VA_ARGS__;                                                    \
+      },                                                                       \
+      #__VA_ARGS__)
+#define AICF_PAYS(KIND, ...)                                                   \
+  PayCondition(                                                                \
+      [](const rules::Call &call,                                              \
+         [[maybe_unused]] const Costs &costs) -> bool {                        \
         KIND##View<rules::Call> c(call);                                       \
         return __VA_ARGS__;                                                    \
       },                                                                       \

@@ -81,11 +81,10 @@ def sources():
     for name, (batch, widths, precision) in {**cases.CUDA_CASES, **CPU_CASES}.items():
         out = io.StringIO()
         generate_step.train_step(out, batch, widths, "adam",
-                                 math="tf32" if precision == "tf32" else None,
                                  loss_scale=precision == "f16")
-        is_half = precision in ("bf16", "f16")
-        found[name] = (out.getvalue(),
-                       ["--mixed-precision=" + precision] if is_half else [])
+        flag = {"tf32": "--math=", "f32": "", "f64": ""}.get(
+            precision, "--mixed-precision=")
+        found[name] = (out.getvalue(), [flag + precision] if flag else [])
     return found
 
 

@@ -21,6 +21,8 @@ RULES = [
     Rule(("lib/Transforms/RT",), CODE, ("CallUses.cpp",),
          r"\b(getUsers|getUses|getDefiningOp)\b",
          "passes ask lib/Transforms/RT/CallUses.h who makes and reads a value"),
+    Rule(("lib/Transforms",), CODE, (), r"\bDeviceKind::",
+         "no pass knows a device: a number of lib/Ops/Costs.h says what pays on which"),
     Rule((*SOURCES, "unittests", "test", "docs"),
          (*CODE, ".py", ".td", ".md", ".mlir"), ("test_lints.py",),
          r"(?<![Tt]here )\b(is|are) no (?!longer\b)\w",

@@ -32,6 +32,8 @@ namespace aicf {
 enum class OptLevel { O0, O1, O2 };
 /// What forward and backward compute in; None: as they are written.
 enum class MixedDType { None, BF16, F16 };
+/// How products of f32 round what they multiply.
+enum class ProductMath { F32, TF32 };
 /// Values that become outputs.
 enum class Keep { None, Grad, All };
 
@@ -57,6 +59,12 @@ inline llvm::cl::ValuesClass precisionValues() {
       clEnumValN(MixedDType::BF16, "bf16", "f32 masters and moments"),
       clEnumValN(MixedDType::F16, "f16", "likewise, with a loss scale"));
 }
+inline llvm::cl::ValuesClass mathValues() {
+  return llvm::cl::values(
+      clEnumValN(ProductMath::F32, "f32", "not at all"),
+      clEnumValN(ProductMath::TF32, "tf32",
+                 "to 11 bits, where a kernel is faster for it"));
+}
 inline llvm::cl::ValuesClass keepValues() {
   return llvm::cl::values(clEnumValN(Keep::None, "none", "nothing"),
                           clEnumValN(Keep::Grad, "grad", "gradients"),
@@ -75,6 +83,13 @@ struct LowerToBackendOptions
   Option<DeviceKind> target{*this, "target",
                             llvm::cl::desc("Compile for this device"),
                             llvm::cl::init(DeviceKind::CPU), targetValues()};
+  Option<std::string> costs{
+      *this, "costs",
+      llvm::cl::desc("Decide by this profile of the device (aicf-plan costs)"),
+      llvm::cl::init("")};
+  Option<ProductMath> math{
+      *this, "math", llvm::cl::desc("Round the operands of products of f32"),
+      llvm::cl::init(ProductMath::F32), mathValues()};
   Option<OptLevel> optLevel{*this, "opt-level",
                             llvm::cl::desc("How much to optimize"),
                             llvm::cl::init(OptLevel::O2), optLevelValues()};

@@ -13,6 +13,37 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SetTarget : Pass<"aicf-set-target", "::mlir::func::FuncOp"> {
+  let summary = "say what entries are compiled for";
+  let description = [{
+    This pass writes `aicf.target` on each entry that has none. All passes behind it ask the
+    entry for its device, its profile of costs and its math, and have no options for them. An
+    entry that says its own target keeps it: the options are for those that say nothing.
+
+    The pass refuses a profile that the device does not have. With `only`, it also refuses an
+    entry that says another device. The pipeline sets it where its own `target` is given.
+
+    ```mlir
+    func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+        -> (tensor<4xf32> {aicf.name = "y"}) {
+    // becomes
+    func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+        -> (tensor<4xf32> {aicf.name = "y"}) attributes {aicf.target = #aicf.target<cpu>} {
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "aicf::DeviceKind",
+           "aicf::DeviceKind::CPU", "device that the plan is for",
+           "aicf::targetValues()">,
+    Option<"costs", "costs", "std::string", "\"\"",
+           "profile of the device (aicf-plan costs), or its first one">,
+    Option<"math", "math", "aicf::ProductMath", "aicf::ProductMath::F32",
+           "how products of f32 round what they multiply", "aicf::mathValues()">,
+    Option<"only", "only", "bool", "false", "refuse entries for another device">
+  ];
+  let dependentDialects = ["::aicf::step::AICFDialect"];
+}
+
 def VerifyEntries : Pass<"aicf-verify-entries", "ModuleOp"> {
   let summary = "check the signatures and bodies of entries";
   let description = [{
@@ -138,7 +169,8 @@ def Rematerialize : Pass<"aicf-rematerialize", "::mlir::func::FuncOp"> {
 
     The model of the costs counts bytes. A way *spares* the bytes of the value, without those of
     what it keeps instead. It *moves* the bytes that its additional ops read and write, and
-    `call-bytes` for each of them, because a call takes time of its own. Views move nothing.
+    the `call_bytes` of the target for each of them, because a call takes time of its own. Views
+    move nothing.
     A way is cheap enough if it moves at most `rate` bytes for each byte that it spares. One
     unary op moves 2 bytes for each byte of its result, and a binary op 3. With the default
     rate of 0, the pass takes only ways that move nothing.
@@ -168,9 +200,7 @@ def Rematerialize : Pass<"aicf-rematerialize", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"rate", "rate", "double", /*default=*/"0.0",
-           "bytes that may be moved for each byte spared">,
-    Option<"callBytes", "call-bytes", "int64_t", /*default=*/"1 << 20",
-           "bytes that a call costs beside those that it moves">
+           "bytes that may be moved for each byte spared">
   ];
 }
 
@@ -210,12 +240,12 @@ def NarrowProducts : Pass<"aicf-narrow-products", "::mlir::func::FuncOp"> {
     A product stays in these cases:
 
     - It has more columns and more terms.
-    - x and y are smaller than `least-bytes`. A product takes little time then.
+    - x and y are smaller than the target's `narrow_product_bytes`. A product takes little time
+      then. A CPU has no such size, so all products stay.
     - The numbers have 16 bits. A product adds their products without rounding them first.
 
-    The order of the additions changes, and with it the last bits. The pipeline runs this pass for
-    CUDA, where the library's kernels for such products are slow, in front of autodiff. The pass
-    refuses nothing.
+    The order of the additions changes, and with it the last bits. The pipeline runs this pass in
+    front of autodiff. The pass refuses nothing.
 
     ```mlir
     %z = aicf.linear %x, %w, %b : tensor<4x8xf32>, tensor<1x8xf32>, tensor<1xf32>
@@ -228,10 +258,6 @@ def NarrowProducts : Pass<"aicf-narrow-products", "::mlir::func::FuncOp"> {
     %y = aicf.add %s, %c : tensor<4x1xf32>, tensor<4x1xf32>
     ```
   }];
-  let options = [
-    Option<"leastBytes", "least-bytes", "int64_t", "int64_t(32) << 20",
-           "bytes of the larger one of x and y, from which on a product is replaced">
-  ];
 }
 
 def PropagateReshapes : Pass<"aicf-propagate-reshapes", "::mlir::func::FuncOp"> {
@@ -250,8 +276,8 @@ def PropagateReshapes : Pass<"aicf-propagate-reshapes", "::mlir::func::FuncOp"> 
     or shape, is computed in their order and shape. So fusion makes one call of them.
 
     A reshape stays where another op reads it, too, where the result is returned, where another
-    operand would have to be copied then, and where less than 64 bytes lie together in a row of
-    the transposed tensor. It also stays at an op of one operand, which has no kernel that reads
+    operand would have to be copied then, and where fewer bytes than the target's `tiled_row_bytes` lie together in a
+    row of the transposed tensor. It also stays at an op of one operand, which has no kernel that reads
     a view. Values do not change.
 
     ```mlir
@@ -653,9 +679,6 @@ def MaterializeViews
     ```
   }];
   let options = [
-    Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device that the plan is for",
-           "aicf::targetValues()">,
     Option<"every", "every", "bool", "false", "copy all views">
   ];
 }
@@ -694,9 +717,6 @@ def PlaceParts : Pass<"aicf-rt-place-parts", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device that the plan is for",
-           "aicf::targetValues()">,
     Option<"keepCopies", "keep-copies", "bool", "false", "drop no copy">
   ];
 }
@@ -725,11 +745,6 @@ def PadTensors : Pass<"aicf-rt-pad-tensors", "ModuleOp"> {
     ```
   }];
   let dependentDialects = ["aicf::rt::AICFRTDialect"];
-  let options = [
-    Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device that the plan is for",
-           "aicf::targetValues()">
-  ];
 }
 
 def FuseCalls : Pass<"aicf-rt-fuse-calls", "::mlir::func::FuncOp"> {
@@ -746,8 +761,8 @@ def FuseCalls : Pass<"aicf-rt-fuse-calls", "::mlir::func::FuncOp"> {
       unless the pattern keeps it.
     - None of the calls names a kernel.
 
-    A remark says what was fused, or why neighbours stay apart. The pass refuses only an
-    unknown target.
+    A remark says what was fused, or why neighbours stay apart. The pass refuses
+    nothing.
 
     ```mlir
     %xW = aicf_rt.call gemm(%x, %W) {transB = true}
@@ -763,11 +778,6 @@ def FuseCalls : Pass<"aicf-rt-fuse-calls", "::mlir::func::FuncOp"> {
     } : (tensor<4x8xf32>, tensor<2x8xf32>, tensor<2xf32>) -> tensor<4x2xf32>
     ```
   }];
-  let options = [
-    Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device that the plan is for",
-           "aicf::targetValues()">
-  ];
 }
 
 def FoldReshapes : Pass<"aicf-rt-fold-reshapes", "::mlir::func::FuncOp"> {
@@ -788,7 +798,7 @@ def FoldReshapes : Pass<"aicf-rt-fold-reshapes", "::mlir::func::FuncOp"> {
     - It is a copy, names a kernel, or would have none.
     - A result that would get another shape is padded.
 
-    The pass refuses only an unknown target.
+    The pass refuses nothing.
 
     ```mlir
     %e = aicf_rt.call exp(%x) : (tensor<4x8x2xf32>) -> tensor<4x8x2xf32>
@@ -799,11 +809,6 @@ def FoldReshapes : Pass<"aicf-rt-fold-reshapes", "::mlir::func::FuncOp"> {
     %s = aicf_rt.call reduce_sum(%e) {axis = 1} : (tensor<4x8x2xf32>) -> tensor<2xf32>
     ```
   }];
-  let options = [
-    Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device that the plan is for",
-           "aicf::targetValues()">
-  ];
 }
 
 def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
@@ -848,7 +853,7 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
     file). What the product multiplies is in memory, and nothing else of the call reads it.
     A copy of a view whose rows do not lie together stays apart, because the kernel of copies
     moves whole tiles. A remark says what was merged, or why calls stay apart. The pass refuses
-    only an unknown target.
+    nothing.
 
     ```mlir
     %s = aicf_rt.call sigmoid(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -862,11 +867,6 @@ def FusePointwise : Pass<"aicf-rt-fuse-pointwise", "::mlir::func::FuncOp"> {
     } : (tensor<4x8xf32>) -> tensor<4x8xf32>
     ```
   }];
-  let options = [
-    Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device that the plan is for",
-           "aicf::targetValues()">
-  ];
 }
 
 def RecomputePointwise : Pass<"aicf-rt-recompute-pointwise", "::mlir::func::FuncOp"> {
@@ -888,7 +888,7 @@ def RecomputePointwise : Pass<"aicf-rt-recompute-pointwise", "::mlir::func::Func
       nothing updates it before.
 
     A result that the entry returns, or that is a part of a join, stays. A remark says what is
-    computed again. The pass refuses only an unknown target.
+    computed again. The pass refuses nothing.
 
     ```mlir
     %v, %rows = aicf_rt.call {
@@ -911,11 +911,6 @@ def RecomputePointwise : Pass<"aicf-rt-recompute-pointwise", "::mlir::func::Func
     } : (tensor<4096x8192xf32>) -> tensor<8192xf32>
     ```
   }];
-  let options = [
-    Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device that the plan is for",
-           "aicf::targetValues()">
-  ];
 }
 
 def BatchCalls : Pass<"aicf-rt-batch-calls", "::mlir::func::FuncOp"> {
@@ -927,7 +922,7 @@ def BatchCalls : Pass<"aicf-rt-batch-calls", "::mlir::func::FuncOp"> {
     the 16-bit cast of each new param. A call begins another batch if something reads a result
     of the batch before it, or if the call uses what that batch updates. One call has at most
     `max-groups` params. With a lower limit, an update can start before the last gradient is
-    there. The pass refuses an unknown target, and a limit outside 1 to 256.
+    there. The pass refuses a limit outside 1 to 256.
 
     ```mlir
     %p2 = aicf_rt.call sgd_step(%p, %g, %lr)
@@ -943,9 +938,6 @@ def BatchCalls : Pass<"aicf-rt-batch-calls", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device that the plan is for",
-           "aicf::targetValues()">,
     Option<"maxGroups", "max-groups", "int64_t",
            "int64_t(aicf::kMaxUpdateGroups)", "largest number of params in one call">
   ];
@@ -1020,10 +1012,9 @@ def SelectKernels : Pass<"aicf-rt-select-kernels", "::mlir::func::FuncOp"> {
     This pass writes `launch` on each call: its kernel, and the bytes of `workspace` that the
     kernel uses. The kernel is the first automatic row of the kernel table that fits the body,
     dtypes and shapes of the call and the target. With `profile`, it is the kernel that was
-    measured as the fastest for the call, if the file has one. `aicf.math = "tf32"` on the
-    function allows tf32 products. A kernel that is already there stays if its row fits the
-    call. The pass also writes `aicf_rt.target` on the function. It refuses calls without a
-    kernel.
+    measured as the fastest for the call, if the file has one. `math = "tf32"` in the
+    target allows tf32 products. A kernel that is already there stays if its row fits the
+    call. The pass refuses calls without a kernel, and a profile of another device.
 
     ```mlir
     %y = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -1032,9 +1023,6 @@ def SelectKernels : Pass<"aicf-rt-select-kernels", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "aicf::DeviceKind",
-           "aicf::DeviceKind::CPU", "device that the plan is for",
-           "aicf::targetValues()">,
     Option<"profile", "profile", "std::string", "\"\"",
            "file with measured microseconds (aicf-run --profile), to choose the fastest "
            "kernel">
@@ -1053,7 +1041,7 @@ def AssignStreams : Pass<"aicf-rt-assign-streams", "::mlir::func::FuncOp"> {
     before the backward pass has read its weights. The last call joins all streams on stream 0.
 
     A tensor that a side call reads can give its memory only to calls that wait for that side
-    call. Where the temps of the schedule would take more memory than `free-bytes`, and a
+    call. Where the temps of the schedule would take more memory than the target's `free_bytes`, and a
     sixteenth more than those of the serial order, calls of stream 0 wait for the oldest side
     call that holds a tensor.
 
@@ -1079,9 +1067,7 @@ def AssignStreams : Pass<"aicf-rt-assign-streams", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"numStreams", "streams", "int64_t", "1", "number of streams to use">,
-    Option<"freeBytes", "free-bytes", "uint64_t", "256 << 20",
-           "bytes of temps for which no call waits">
+    Option<"numStreams", "streams", "int64_t", "1", "number of streams to use">
   ];
 }
 
@@ -1099,7 +1085,7 @@ def EmitPlan : Pass<"aicf-rt-emit-plan", "ModuleOp"> {
     ```mlir
     func.func @predict(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input", aicf.vid = 0 : i64})
         -> (tensor<4xf32> {aicf.name = "y"})
-        attributes {aicf.nodes = 1 : i64, aicf.values = 2 : i64, aicf_rt.target = "cpu"} {
+        attributes {aicf.nodes = 1 : i64, aicf.values = 2 : i64, aicf.target = #aicf.target<cpu>} {
       %y = aicf_rt.call relu(%x) vids [1] launch<kernel = "relu_f32_v0">
           : (tensor<4xf32>) -> tensor<4xf32>
       return %y : tensor<4xf32>

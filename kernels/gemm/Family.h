@@ -7,34 +7,40 @@
 #ifndef AICF_KERNELS_GEMM_FAMILY_H
 #define AICF_KERNELS_GEMM_FAMILY_H
 
-#include "kernels/H200.h"
+#include "lib/Ops/Costs.h"
 #include "lib/Ops/RuleCall.h"
 #include "kernels/gemm/Extents.h"
 
 namespace aicf::families {
 
-/// Up to two waves of 32x32 tiles, and few k steps: there the tile kernels took
-/// less time than cuBLASLt (benchmarks/results).
-inline bool isSmallProduct(int64_t m, int64_t n, int64_t k) {
+/// Few 32x32 tiles, and few k steps: there the tile kernels took less time than
+/// cuBLASLt (benchmarks/results).
+inline bool isSmallProduct(int64_t m, int64_t n, int64_t k,
+                           const Costs &costs) {
   int64_t tiles = (m + 31) / 32 * ((n + 31) / 32);
-  return tiles <= 2 * h200::kMultiprocessors && k <= 512 && tiles * k <= 16384;
+  return tiles <= costs.smallProductTiles * costs.multiprocessors &&
+         k <= costs.smallProductDepth && tiles * k <= costs.smallProductWork;
 }
-inline bool isSmallProduct(const GemmView<rules::Call> &c) {
+inline bool isSmallProduct(const GemmView<rules::Call> &c,
+                           const Costs &costs) {
   int64_t m = c.c()->rows();
-  return isSmallProduct(m, c.c()->width(), c.a()->elements() / m);
+  return isSmallProduct(m, c.c()->width(), c.a()->elements() / m, costs);
 }
 
 /// The same of all matrices together.
-inline bool isSmallProduct(const BatchedGemmView<rules::Call> &c) {
+inline bool isSmallProduct(const BatchedGemmView<rules::Call> &c,
+                           const Costs &costs) {
   int64_t n = c.c()->width(), m = c.c()->dims[c.c()->rank - 2];
   int64_t k = c.a()->elements() / (c.c()->elements() / n);
   int64_t tiles =
       (m + 31) / 32 * ((n + 31) / 32) * (c.c()->elements() / (m * n));
-  return tiles <= 4 * h200::kMultiprocessors && k <= 512;
+  return tiles <= costs.smallBatchTiles * costs.multiprocessors &&
+         k <= costs.smallProductDepth;
 }
 
-template <typename Pattern> bool isSmallProduct(const Pattern &c) {
-  return isSmallProduct(c.gemm());
+template <typename Pattern>
+bool isSmallProduct(const Pattern &c, const Costs &costs) {
+  return isSmallProduct(c.gemm(), costs);
 }
 
 /// The batches of a launch go over two dimensions of its grid (TileGrid).
@@ -95,10 +101,12 @@ inline bool sumsOverK(const GemmReduceView<rules::Call> &c) {
          c.sum().y()->elements() == sums;
 }
 
-/// cuBLASLt's heuristic weighs split-K only when offered what NVIDIA
-/// recommends, even where less would do. Calls of one stream share the memory.
+/// What NVIDIA recommends for cuBLASLt on Hopper: its heuristic weighs split-K
+/// only when offered as much, even where less would do. Calls of one stream
+/// share the memory.
+inline constexpr uint64_t kLibraryWorkspaceBytes = uint64_t(32) << 20;
 template <typename View> uint64_t libraryWorkspace(const View &) {
-  return h200::kLibraryWorkspaceBytes;
+  return kLibraryWorkspaceBytes;
 }
 
 } // namespace aicf::families

@@ -164,24 +164,24 @@ class TileFusion<BodyPattern pattern, string which, list<Variant> types,
   let patterns = [pattern];
   let strided = FusedViews;
   let takes = which;
-  let pays = !if(isSmall, "isSmallProduct(c)", "");
+  let pays = !if(isSmall, "isSmallProduct(c, costs)", "");
 }
 defvar HalfTypes = [On<"f16">, On<"bf16">];
 defvar HalfAndSingle = [On<"f32">] # HalfTypes;
 def GemmTiles : Tiles<HalfAndSingle> {
   let kinds = [GemmPrimitive];
-  let pays = "isSmallProduct(c)";
+  let pays = "isSmallProduct(c, costs)";
 }
 def GemmTilesToSingle : Tiles<HalfToSingle.each> {
   let kinds = [GemmPrimitive];
-  let pays = "isSmallProduct(c)";
+  let pays = "isSmallProduct(c, costs)";
 }
 def GemmTilesOfDouble : Tiles<[On<"f64">]> { let kinds = [GemmPrimitive]; }
 def BatchedGemmTiles : Tiles<HalfAndSingle> {
   let kinds = [BatchedGemmPrimitive];
   let strided = BatchViews;
   let takes = "batchesFit(c)";
-  let pays = "isSmallProduct(c)";
+  let pays = "isSmallProduct(c, costs)";
 }
 def BatchedGemmTilesOfDouble : Tiles<[On<"f64">]> {
   let kinds = [BatchedGemmPrimitive];
@@ -201,7 +201,7 @@ class Library<list<Variant> types> : KernelFamily<"gemm", CUDA> {
   let provider = CublasLt;
   let variantName = "lt";
   let workspace = "libraryWorkspace(c)";
-  let workspaceCap = "h200::kLibraryWorkspaceBytes";
+  let workspaceCap = "kLibraryWorkspaceBytes";
   let preference = 3;
 }
 class LibraryTF32 : Library<[On<"f32">]> {

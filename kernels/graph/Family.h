@@ -46,11 +46,12 @@ inline bool productKeepsType(const GraphView<rules::Call> &c) {
   return made.dtype == factor.dtype;
 }
 /// The product is one for the kernels of small products.
-inline bool hasSmallProduct(const GraphView<rules::Call> &c) {
+inline bool hasSmallProduct(const GraphView<rules::Call> &c,
+                            const Costs &costs) {
   const auto &[factor, made] = productOf(c);
   return made.dtype == DType::F64 ||
          isSmallProduct(made.rows(), made.width(),
-                        factor.elements() / made.rows());
+                        factor.elements() / made.rows(), costs);
 }
 
 /// Sums of one graph, as PointwiseSums in Family.td says.
@@ -129,15 +130,15 @@ groupPlan(const std::optional<RowGraph> &graph) {
 }
 /// True if there are enough groups for what each has to do, and if ptxas
 /// compiles the text in less than a second.
-inline bool groupsPay(const GraphView<rules::Call> &c) {
-  constexpr int64_t kMostTurns = 128, kMostReductions = 8, kMostOfText = 800;
+inline bool groupsPay(const GraphView<rules::Call> &c, const Costs &costs) {
   const RowGraph graph = *rowGraphOf(c.body(), c.values());
   const GroupPlan plan = groupPlanOf(graph);
   const bool areEnough =
       plan.staysInRegisters() ||
-      (plan.turns() <= kMostTurns && plan.blocks() >= h200::kMultiprocessors);
-  return areEnough && functionsOf(graph, plan) <= kMostOfText &&
-         reductionsOf(graph) <= kMostReductions;
+      (plan.turns() <= costs.groupTurns &&
+       plan.blocks() >= costs.multiprocessors);
+  return areEnough && functionsOf(graph, plan) <= costs.groupFunctions &&
+         reductionsOf(graph) <= costs.groupReductions;
 }
 /// A CPU goes over the rows of a graph some at a time. What it computes on the
 /// way has room for one of them at least: every value that exists inside, and
@@ -182,9 +183,10 @@ inline bool hasGroups(const GraphView<rules::Call> &c) {
 }
 /// The same for a primitive that has a kernel of its own, which is as fast
 /// where little is moved, and need not be loaded.
-inline bool largeGroupsPay(const GraphView<rules::Call> &c) {
-  constexpr int64_t kLargeElements = 1 << 18;
-  return c.values()[0].elements() > kLargeElements && groupsPay(c);
+inline bool largeGroupsPay(const GraphView<rules::Call> &c,
+                           const Costs &costs) {
+  return c.values()[0].elements() > costs.groupElements &&
+         groupsPay(c, costs);
 }
 
 } // namespace aicf::families

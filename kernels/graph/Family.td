@@ -63,7 +63,7 @@ def ProductGraphCuda : KernelFamily<"graph", CUDA> {
   let patterns = [ProductGraph];
   let variants = [OfAnyTypes];
   let takes = "haveOneShape(GraphView(call)) && productKeepsType(GraphView(call))";
-  let pays = "hasSmallProduct(GraphView(call))";
+  let pays = "hasSmallProduct(GraphView(call), costs)";
   let strided = ProductOperands;
   let stridesEverywhere = 1;
   let provider = Generated;
@@ -73,7 +73,7 @@ def ProductPatternsCuda : KernelFamily<"graph", CUDA> {
   let patterns = [GemmBiasGelu, GemmGeluBwd];
   let variants = [OfAnyTypes];
   let takes = "haveOneShape(GraphView(call)) && productKeepsType(GraphView(call))";
-  let pays = "hasSmallProduct(GraphView(call)) && "
+  let pays = "hasSmallProduct(GraphView(call), costs) && "
              "!rules::isHalf(GraphView(call).values()[0].dtype)";
   let variantName = "graph";
   let strided = ProductOperands;
@@ -103,7 +103,7 @@ def ReductionGraphCuda : KernelFamily<"graph", CUDA> {
   let patterns = [ReductionGraph];
   let variants = [OfAnyTypes];
   let takes = "hasGroups(GraphView(call))";
-  let pays = "groupsPay(GraphView(call))";
+  let pays = "groupsPay(GraphView(call), costs)";
   let stridesEverywhere = 1;
   let provider = Generated;
 }
@@ -114,7 +114,7 @@ class RowKernel<list<Primitive> of, list<BodyPattern> as = []>
   let patterns = as;
   let variants = [OfAnyTypes];
   let takes = "hasGroups(GraphView(call))";
-  let pays = "largeGroupsPay(GraphView(call))";
+  let pays = "largeGroupsPay(GraphView(call), costs)";
   let variantName = "graph";
   let stridesEverywhere = 1;
   let provider = Generated;

@@ -7,8 +7,8 @@
 #ifndef AICF_KERNELS_NORM_FAMILY_H
 #define AICF_KERNELS_NORM_FAMILY_H
 
-#include "kernels/H200.h"
 #include "kernels/norm/Schedule.h"
+#include "lib/Ops/Costs.h"
 #include "lib/Ops/RuleCall.h"
 
 #include <algorithm>
@@ -16,9 +16,10 @@
 namespace aicf::families {
 
 /// Enough sums that each is the work of one block or less, or little work.
-template <typename View> bool hasSumsForAllBlocks(const View &c) {
-  return c.x()->elements() <= int64_t(1) << 18 ||
-         c.y()->elements() >= 32 * h200::kMultiprocessors;
+template <typename View>
+bool hasSumsForAllBlocks(const View &c, const Costs &costs) {
+  return c.x()->elements() <= costs.sumElements ||
+         c.y()->elements() >= costs.manySums * costs.multiprocessors;
 }
 
 /// Chunks times results is at most this many times a block's results.

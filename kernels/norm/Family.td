@@ -205,7 +205,7 @@ def ReduceSumStridedCpu : StridedSums<"norm", CPU, ReduceSumPrimitive, "reduceSu
 def ReduceMeanStridedCpu : StridedSums<"norm", CPU, ReduceMeanPrimitive, "reduceMean">;
 class StridedSumsOnCuda<Primitive kind, string kernelName>
     : StridedSums<"sums", CUDA, kind, kernelName> {
-  let pays = "hasSumsForAllBlocks(c)";
+  let pays = "hasSumsForAllBlocks(c, costs)";
 }
 def ReduceSumStridedCuda : StridedSumsOnCuda<ReduceSumPrimitive, "reduceSum">;
 def ReduceMeanStridedCuda : StridedSumsOnCuda<ReduceMeanPrimitive, "reduceMean">;

@@ -65,7 +65,7 @@ def TF32Math : MathMode<"TF32">;
 
 /// How a row gets a call.
 ///   Auto      the first row that takes a call gets it
-///   AutoTF32  the same, but only where `aicf.math` allows TF32
+///   AutoTF32  the same, but only where the target's `math` allows TF32
 ///   Pinned    the call must name the kernel
 class Selection<string enumerator> : Fact<enumerator>;
 def Auto : Selection<"Auto">;
@@ -205,8 +205,9 @@ class KernelFamily<string codeUnit, Device on> {
   /// that has a function for each node. They may call the family's functions in Family.h.
   /// `takes` says whether the kernel computes such a call rightly. A plan with another
   /// call of the kernel is refused, so it may never become narrower. `pays` says whether
-  /// the kernel is worth choosing for a call that it takes. It is asked where a kernel is
-  /// chosen, and nowhere else, so it may change from one version to the next.
+  /// the kernel is worth choosing for a call that it takes, by the target's `costs`
+  /// (lib/Ops/Costs.h). It is asked where a kernel is chosen, and nowhere else, so it may
+  /// change from one version to the next.
   string takes = "";
   string pays = "";
   /// How many bytes of workspace the kernel would use.

@@ -73,10 +73,12 @@ const KernelRow *findKernel(DeviceKind device, std::string_view kid) {
 const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
                               SelectOptions options) {
   const KernelRow *misaligned = nullptr;
+  const Costs &costs =
+      options.costs ? *options.costs : defaultCosts(device);
   for (const KernelRow &row : kernelsFor(device, call.pattern())) {
     bool isChosen = row.selection == Selection::Auto ||
                     (row.selection == Selection::AutoTF32 && options.allowTF32);
-    if (!isChosen || !row.accepts(call) || !row.isWorthChoosing(call))
+    if (!isChosen || !row.accepts(call) || !row.isWorthChoosing(call, costs))
       continue;
     if (row.suits(call, options.addresses))
       return &row;
@@ -191,11 +193,12 @@ Mismatch KernelRow::mismatch(const TypedBody &call) const {
   return Mismatch::None;
 }
 
-bool KernelRow::isWorthChoosing(const TypedBody &call) const {
+bool KernelRow::isWorthChoosing(const TypedBody &call,
+                                const Costs &costs) const {
   if (!pays.holds)
     return true;
   const TypedBody given = *launched(call); // which the row accepts
-  return pays.holds(rules::Call(given.body(), given.values()));
+  return pays.holds(rules::Call(given.body(), given.values()), costs);
 }
 
 bool KernelRow::runsAtFullSpeed(const TypedBody &call) const {

@@ -12,6 +12,7 @@
 #ifndef AICF_LIB_OPS_KERNELTABLE_H
 #define AICF_LIB_OPS_KERNELTABLE_H
 
+#include "lib/Ops/Costs.h"
 #include "lib/Ops/TypedBody.h"
 
 namespace aicf {
@@ -33,6 +34,16 @@ struct RowCondition {
                          std::string_view text)
       : holds(holds), text(text) {}
   bool (*holds)(const rules::Call &) = nullptr;
+  std::string_view text; ///< as in the family's record, of a call `c`
+};
+
+/// Which of the calls that a kernel can run it is worth choosing for.
+struct PayCondition {
+  constexpr PayCondition(std::nullptr_t) {} // every one
+  constexpr PayCondition(bool (*holds)(const rules::Call &, const Costs &),
+                         std::string_view text)
+      : holds(holds), text(text) {}
+  bool (*holds)(const rules::Call &, const Costs &) = nullptr;
   std::string_view text; ///< as in the family's record, of a call `c`
 };
 
@@ -78,7 +89,8 @@ struct KernelRow {
   DType in0 = DType::F32, out0 = DType::F32;
   uint32_t width = 1;     ///< elements an access moves, of every operand
   uint32_t alignment = 1; ///< bytes
-  RowCondition takes = nullptr, pays = nullptr;
+  RowCondition takes = nullptr;
+  PayCondition pays = nullptr;
   uint64_t (*workspace)(const rules::Call &) = nullptr; ///< or it takes none
   uint64_t workspaceCap = 0;                            ///< bytes
   RowCondition fullSpeed = nullptr;
@@ -90,7 +102,7 @@ struct KernelRow {
   StridedSlots strided = {};
 
   /// True if the kernel is worth choosing for a call that it accepts.
-  bool isWorthChoosing(const TypedBody &call) const;
+  bool isWorthChoosing(const TypedBody &call, const Costs &costs) const;
   /// True unless pads could make the kernel faster with such a call.
   bool runsAtFullSpeed(const TypedBody &call) const;
   /// True if one launch of it takes no longer than launches apart.
@@ -144,6 +156,7 @@ struct SelectOptions {
   /// Addresses of operands, then of results: rows that need better ones are
   /// passed over. Empty: every address is aligned, as in a plan.
   Span<const uintptr_t> addresses;
+  const Costs *costs = nullptr; ///< or the default of the device
 };
 /// Returns the first automatic row that accepts the call, is worth choosing and
 /// suits its addresses. Where no row suits them, returns the last one that would

@@ -31,6 +31,18 @@ static void addVerifyPlan(OpPassManager &pm, bool memory) {
   pm.addPass(createVerifyPlan(options));
 }
 
+/// What entries that say no target are compiled for. In front of every phase:
+/// passes ask the entry.
+static void addSetTarget(OpPassManager &pm,
+                         const LowerToBackendOptions &options) {
+  SetTargetOptions target;
+  target.target = options.target;
+  target.costs = options.costs;
+  target.math = options.math;
+  target.only = options.target.hasValue();
+  pm.addNestedPass<func::FuncOp>(createSetTarget(target));
+}
+
 //===----------------------------------------------------------------------===//
 // Check: a step as its author wrote it
 //===----------------------------------------------------------------------===//
@@ -63,7 +75,7 @@ static void addMeaning(OpPassManager &pm,
     pm.addPass(createMixedPrecision(mixed));
   }
   // Likewise: the gradients of what it makes are elementwise, too.
-  if (options.target == DeviceKind::CUDA && options.optLevel > OptLevel::O1)
+  if (options.optLevel > OptLevel::O1)
     pm.addNestedPass<func::FuncOp>(createNarrowProducts());
   // Behind the passes that choose types, because constants have those.
   pm.addPass(createHoistConstants());
@@ -128,34 +140,21 @@ static void buildLowerPhase(OpPassManager &pm,
 static void addFusions(OpPassManager &pm,
                        const LowerToBackendOptions &options) {
   // In front of the fusions, which look for kernels that take pads.
-  PadTensorsOptions pads;
-  pads.target = options.target;
-  pm.addPass(createPadTensors(pads));
+  pm.addPass(createPadTensors());
   // In front of graphs, which would take parts of its patterns.
-  FuseCallsOptions calls;
-  calls.target = options.target;
-  pm.addNestedPass<func::FuncOp>(createFuseCalls(calls));
+  pm.addNestedPass<func::FuncOp>(createFuseCalls());
   // Likewise: the casts beside an optimizer's updates are of its patterns.
   BatchCallsOptions batches;
-  batches.target = options.target;
   batches.maxGroups = options.maxGroups;
   pm.addNestedPass<func::FuncOp>(createBatchCalls(batches));
   // Behind the patterns, which no reshape may part, and in front of graphs,
   // whose values have one shape.
-  FoldReshapesOptions folds;
-  folds.target = options.target;
-  pm.addNestedPass<func::FuncOp>(createFoldReshapes(folds));
-  FusePointwiseOptions pointwise;
-  pointwise.target = options.target;
-  pm.addNestedPass<func::FuncOp>(createFusePointwise(pointwise));
+  pm.addNestedPass<func::FuncOp>(createFoldReshapes());
+  pm.addNestedPass<func::FuncOp>(createFusePointwise());
   // Behind the fusion, which shares values where it can and repeats none.
-  RecomputePointwiseOptions again;
-  again.target = options.target;
-  pm.addNestedPass<func::FuncOp>(createRecomputePointwise(again));
+  pm.addNestedPass<func::FuncOp>(createRecomputePointwise());
   // Behind all fusions, which look for values inside of calls, not for places.
-  PlacePartsOptions parts;
-  parts.target = options.target;
-  pm.addNestedPass<func::FuncOp>(createPlaceParts(parts));
+  pm.addNestedPass<func::FuncOp>(createPlaceParts());
 }
 
 static void buildFusePhase(OpPassManager &pm,
@@ -166,7 +165,6 @@ static void buildFusePhase(OpPassManager &pm,
   // In front of pads and fusions, which find only kernels that take the views
   // that are left.
   MaterializeViewsOptions views;
-  views.target = options.target;
   views.every = options.optLevel == OptLevel::O0;
   pm.addNestedPass<func::FuncOp>(createMaterializeViews(views));
   if (options.optLevel > OptLevel::O1)
@@ -201,7 +199,6 @@ static void buildKernelsPhase(OpPassManager &pm,
   // Behind in-place, which decides where results lie, and in front of streams:
   // a workspace needs an order, too.
   SelectKernelsOptions select;
-  select.target = options.target;
   select.profile = options.profile;
   pm.addNestedPass<func::FuncOp>(createSelectKernels(select));
   addVerify(pm, "kernels");
@@ -230,6 +227,7 @@ static void buildPlanPhase(OpPassManager &pm, const LowerToBackendOptions &) {
 void aicf::buildLowerToBackendPipeline(OpPassManager &pm,
                                        const LowerToBackendOptions &options,
                                        LoweredTo to) {
+  addSetTarget(pm, options);
   buildCheckPhase(pm, options);
   if (to == LoweredTo::AICF)
     return buildStepPhase(pm, options);
@@ -269,6 +267,7 @@ static void registerPhase(StringRef name, StringRef description,
         LowerToBackendOptions options;
         if (failed(options.parseFromString(text)))
           return failure(); // it has said why
+        addSetTarget(pm, options);
         build(pm, options);
         return success();
       },

@@ -25,7 +25,7 @@ PRECISIONS = ("f32", "tf32", "bf16", "f16")
 _OPTION_VALUES: dict[str, tuple[Any, ...] | type] = {
     "opt_level": (0, 1, 2), "keep": ("none", "grad", "all"), "streams": int,
     "max_groups": int, "split_step": bool, "require_inplace": bool, "profile": str,
-    "recompute_rate": float,
+    "recompute_rate": float, "costs": str,
 }
 
 #: Arguments of compile_step and compile, which a misspelled option may have meant.
@@ -50,7 +50,7 @@ def _check_option(name: str, value: Any) -> None:
 
 
 def _option_text(name: str, value: Any) -> str:
-    if name not in _OPTION_VALUES and name not in ("target", "mixed_precision"):
+    if name not in _OPTION_VALUES and name not in ("target", "mixed_precision", "math"):
         raise TypeError("there is no option %r%s; the options of the compiler are %s" % (
             name, near_names(name, [*_OPTION_VALUES, *_ARGUMENTS]),
             ", ".join(_OPTION_VALUES)))
@@ -84,8 +84,9 @@ class Lowered:
         given = {"target": kind, "streams": 2 if kind == "cuda" else 1, **options}
         if precision in ("bf16", "f16"):
             given["mixed_precision"] = precision
+        if precision == "tf32":
+            given["math"] = precision
         self._text = " ".join(_option_text(n, v) for n, v in given.items())
-        self._math = "tf32" if precision == "tf32" else ""
         #: The compiler's warnings.
         self.diagnostics: list[Diagnostic] = []
         self._plan: _runtime.Plan | None = None
@@ -94,14 +95,14 @@ class Lowered:
     def _lower(self) -> _compiler.Module:
         """Compiles what the trace has by now."""
         self._names = list(self.traced.signatures)
-        module, notes = self.traced.module.lower(self._text, "plan", self._math)
+        module, notes = self.traced.module.lower(self._text, "plan")
         self.diagnostics += read_diagnostics(notes)
         return module
 
     @property
     def _whole(self) -> _compiler.Module:
         if self._module is None:  # entries were compiled alone
-            self._module = self.traced.module.lower(self._text, "plan", self._math,
+            self._module = self.traced.module.lower(self._text, "plan",
                                                     only=self._names)[0]
         return self._module
 
@@ -125,8 +126,7 @@ class Lowered:
         more = copy.copy(self)
         more.diagnostics = list(self.diagnostics)
         more._module, more._names = None, [*self._names, name]
-        module, notes = self.traced.module.lower(self._text, "plan", self._math,
-                                                 only=[name])
+        module, notes = self.traced.module.lower(self._text, "plan", only=[name])
         more.diagnostics += read_diagnostics(notes)
         own = _runtime.Plan.parse(module.plan())
         try:
@@ -148,7 +148,7 @@ class Lowered:
         if stage not in ("aicf", "aicf_rt"):
             raise ValueError("stage is %r, expected \"aicf\", \"aicf_rt\" or \"plan-ir\""
                              % (stage,))
-        return self.traced.module.lower(self._text, stage, self._math)[0].text(False)
+        return self.traced.module.lower(self._text, stage)[0].text(False)
 
     def dump(self) -> str:
         """Returns the calls as text, one primitive per line, with labels for values."""
@@ -159,8 +159,7 @@ class Lowered:
     def report(self) -> list[Diagnostic]:
         """Returns what an import recognised (aicf.jax), and what the compiler fused, copied
         and chose, and why. It compiles once more."""
-        notes = self.traced.module.lower(self._text, "plan", self._math,
-                                         remarks=True)[1]
+        notes = self.traced.module.lower(self._text, "plan", remarks=True)[1]
         return [remark for signature in self.traced.signatures.values()
                 for remark in signature.remarks] + read_diagnostics(notes)
 

@@ -129,6 +129,9 @@ class Traced:
                     pass computes again instead of keeping it. 0 (the default) computes
                     nothing again, 2 unary ops, 8 chains of them. See nn.Recompute for
                     parts of a model.
+                costs: the profile by which the compiler decides what is faster, such as
+                    "a100" for such a card; `aicf-plan costs` lists them. The default is
+                    "h200" on CUDA.
                 profile: a file of aicf-run --profile, to choose kernels by its times.
         Returns: a Lowered.
         Raises: CompileError with your line; ValueError, TypeError for options.

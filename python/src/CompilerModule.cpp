@@ -117,14 +117,14 @@ Stage toStage(const std::string &name) {
 }
 
 nb::tuple lower(TracedModule &module, const std::string &options,
-                const std::string &stage, const std::string &math, bool remarks,
+                const std::string &stage, bool remarks,
                 const std::vector<std::string> &only) {
   Stage to = toStage(stage);
   Diagnostics diagnostics;
   std::unique_ptr<TracedModule> lowered;
   {
     nb::gil_scoped_release release;
-    lowered = module.lower(options, math, to, remarks, only, diagnostics);
+    lowered = module.lower(options, to, remarks, only, diagnostics);
   }
   if (!lowered)
     raise(diagnostics);
@@ -304,10 +304,10 @@ NB_MODULE(_compiler, m) {
       .def("erase_function", &TracedModule::eraseFunction, nb::arg("name"))
       .def("text", &TracedModule::text, nb::arg("with_locations") = false)
       .def("lower", &lower, nb::arg("options"), nb::arg("stage"),
-           nb::arg("math") = "", nb::arg("remarks") = false,
+           nb::arg("remarks") = false,
            nb::arg("only") = std::vector<std::string>(),
            nb::sig(
-               "def lower(self, options: str, stage: str, math: str = '', "
+               "def lower(self, options: str, stage: str, "
                "remarks: bool = False, only: list[str] = []) -> tuple[Module, "
                "list[typing.Any]]"))
       .def("plan", &plan)

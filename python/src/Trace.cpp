@@ -610,8 +610,7 @@ std::string TracedModule::text(bool withLocations) const {
 }
 
 std::unique_ptr<TracedModule>
-TracedModule::lower(const std::string &options, const std::string &math,
-                    Stage stage, bool remarks,
+TracedModule::lower(const std::string &options, Stage stage, bool remarks,
                     const std::vector<std::string> &only,
                     Diagnostics &diagnostics) const {
   std::lock_guard<std::recursive_mutex> lock(impl->shared->mutex);
@@ -631,9 +630,6 @@ TracedModule::lower(const std::string &options, const std::string &math,
              lowered->impl->module->getOps<func::FuncOp>()))
       if (!llvm::is_contained(only, function.getSymName()))
         function.erase();
-  if (!math.empty())
-    for (auto function : lowered->impl->module->getOps<func::FuncOp>())
-      function->setAttr(step::kMathAttr, StringAttr::get(context, math));
   if (stage == Stage::Traced)
     return lowered;
   if (remarks && failed(enableRemarks(*context)))

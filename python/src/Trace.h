@@ -134,12 +134,10 @@ public:
   /// The module as MLIR, with or without locations.
   std::string text(bool withLocations) const;
   /// A copy, lowered to `stage`; `options` as --lower-to-backend takes them,
-  /// "target=cpu streams=2"; with `math` as aicf.math of every function; of the
-  /// functions in `only` unless there are none. With `remarks` what was fused,
+  /// "target=cpu streams=2"; of the functions in `only` unless there are none. With `remarks` what was fused,
   /// copied and chosen is among the diagnostics, which may hold warnings when
   /// it succeeds.
-  std::unique_ptr<TracedModule> lower(const std::string &options,
-                                      const std::string &math, Stage stage,
+  std::unique_ptr<TracedModule> lower(const std::string &options, Stage stage,
                                       bool remarks,
                                       const std::vector<std::string> &only,
                                       Diagnostics &diagnostics) const;

@@ -7,7 +7,7 @@
 
 // Names and roles stay, or go.
 // CHECK: func.func @step(%{{.*}}: tensor<4x8xf32> {aicf.name = "x", aicf.role = "input"}
-// CHECK-SAME: -> (tensor<4x3xf32> {aicf.name = "y"}, tensor<3x8xf32> {aicf.updates = "W"}) attributes {aicf.math = "tf32"}
+// CHECK-SAME: -> (tensor<4x3xf32> {aicf.name = "y"}, tensor<3x8xf32> {aicf.updates = "W"}) attributes {aicf.target = #aicf.target<cuda, math = "tf32">}
 // STRIP-NOT: aicf.
 // STRIP: func.func @step(%{{.*}}: tensor<4x8xf32>, %{{.*}}: tensor<3x8xf32>, %{{.*}}: tensor<3xf32>
 // STRIP-SAME: -> (tensor<4x3xf32>, tensor<3x8xf32>) {
@@ -17,7 +17,7 @@ func.func @step(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
                 %b: tensor<3xf32> {aicf.role = "param", aicf.name = "b"},
                 %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
     -> (tensor<4x3xf32> {aicf.name = "y"}, tensor<3x8xf32> {aicf.updates = "W"})
-    attributes {aicf.math = "tf32"} {
+    attributes {aicf.target = #aicf.target<cuda, math = "tf32">} {
   // The bias is what the product starts from.
   // CHECK: %[[START:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<3xf32>) outs(%{{.*}} : tensor<4x3xf32>)
   // CHECK: linalg.matmul indexing_maps = {{.*}} outs(%[[START]] : tensor<4x3xf32>)

@@ -8,7 +8,7 @@
 //--- before.mlir
 func.func @predict(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input", aicf.vid = 0 : i64})
     -> (tensor<4xf32> {aicf.name = "y"})
-    attributes {aicf.nodes = 1 : i64, aicf.values = 2 : i64, aicf_rt.target = "cpu"} {
+    attributes {aicf.nodes = 1 : i64, aicf.values = 2 : i64, aicf.target = #aicf.target<cpu>} {
   %y = aicf_rt.call relu(%x) vids [1] launch<kernel = "relu_f32_v0">
       : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>

@@ -14,8 +14,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 
 //--- after.mlir
 func.func @f(%x: tensor<4xf32> {aicf.name = "x", aicf.role = "input"})
-    -> (tensor<4xf32> {aicf.name = "y"})
-    attributes {aicf_rt.target = "cpu"} {
+    -> (tensor<4xf32> {aicf.name = "y"}) {
   %y = aicf_rt.call relu(%x) launch<kernel = "relu_f32_v0"> : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

@@ -1,5 +1,5 @@
-// RUN: aicf-opt %s "--aicf-rt-assign-streams=streams=2 free-bytes=0" --aicf-rt-verify=phase=lowered --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-assign-streams=streams=2 --split-input-file | FileCheck %s --check-prefix=FREE
+// RUN: aicf-opt %s --aicf-rt-assign-streams=streams=2 --aicf-rt-verify=phase=lowered --split-input-file | FileCheck %s
+// RUN: sed "s/, free_bytes = 0//" %s | aicf-opt --aicf-rt-assign-streams=streams=2 --split-input-file | FileCheck %s --check-prefix=FREE
 
 // In the serial order two tensors of 1 KiB are alive at a time. The gradient of %b
 // holds %2 on stream 1: without a wait, %5 were the third. The call that makes
@@ -18,7 +18,8 @@
 func.func @chain(%x: tensor<16x16xf32> {aicf.role = "input", aicf.name = "x"},
                  %b: tensor<16xf32> {aicf.role = "param", aicf.name = "b"},
                  %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
-    -> (tensor<16x16xf32> {aicf.name = "y"}, tensor<16xf32> {aicf.updates = "b"}) {
+    -> (tensor<16x16xf32> {aicf.name = "y"}, tensor<16xf32> {aicf.updates = "b"})
+    attributes {aicf.target = #aicf.target<cpu, free_bytes = 0>} {
   %1 = aicf_rt.call exp(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>
   %2 = aicf_rt.call exp(%1) : (tensor<16x16xf32>) -> tensor<16x16xf32>
   %3 = aicf_rt.call reduce_sum(%2) {axis = 0} : (tensor<16x16xf32>) -> tensor<16xf32>
@@ -40,7 +41,8 @@ func.func @chain(%x: tensor<16x16xf32> {aicf.role = "input", aicf.name = "x"},
 func.func @room(%x: tensor<16x16xf32> {aicf.role = "input", aicf.name = "x"},
                 %b: tensor<16xf32> {aicf.role = "param", aicf.name = "b"},
                 %lr: tensor<f32> {aicf.role = "hyper", aicf.name = "lr"})
-    -> (tensor<16x16xf32> {aicf.name = "y"}, tensor<16xf32> {aicf.updates = "b"}) {
+    -> (tensor<16x16xf32> {aicf.name = "y"}, tensor<16xf32> {aicf.updates = "b"})
+    attributes {aicf.target = #aicf.target<cpu, free_bytes = 0>} {
   %1 = aicf_rt.call exp(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>
   %2 = aicf_rt.call exp(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>
   %3 = aicf_rt.call exp(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>

@@ -1,4 +1,4 @@
-// RUN: aicf-opt %s --aicf-rt-batch-calls=target=cuda --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-batch-calls --split-input-file | FileCheck %s
 
 !s = tensor<f32>
 // Tests that the first reader of a batch's results, of whichever call, ends it. The
@@ -16,7 +16,8 @@ func.func @first_read_first(%p: tensor<4xf32> {aicf.role = "param", aicf.name = 
                             %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},
                             %r: tensor<4xf32> {aicf.role = "param", aicf.name = "r"},
                             %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
-                            %lr: !s {aicf.role = "hyper", aicf.name = "lr"}) {
+                            %lr: !s {aicf.role = "hyper", aicf.name = "lr"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %0 = aicf_rt.call sgd_step(%p, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
   %1 = aicf_rt.call sgd_step(%q, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
   %2 = aicf_rt.call relu(%0) : (tensor<4xf32>) -> tensor<4xf32>
@@ -42,7 +43,8 @@ func.func @first_read_last(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "
                            %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},
                            %r: tensor<4xf32> {aicf.role = "param", aicf.name = "r"},
                            %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
-                           %lr: !s {aicf.role = "hyper", aicf.name = "lr"}) {
+                           %lr: !s {aicf.role = "hyper", aicf.name = "lr"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %0 = aicf_rt.call sgd_step(%p, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
   %1 = aicf_rt.call sgd_step(%q, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
   %2 = aicf_rt.call relu(%1) : (tensor<4xf32>) -> tensor<4xf32>
@@ -65,7 +67,8 @@ func.func @first_read_last(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "
 func.func @reads_result(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                         %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},
                         %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
-                        %lr: !s {aicf.role = "hyper", aicf.name = "lr"}) {
+                        %lr: !s {aicf.role = "hyper", aicf.name = "lr"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %0 = aicf_rt.call sgd_step(%p, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
   %1 = aicf_rt.call sgd_step(%q, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
   %2 = aicf_rt.call sgd_step(%0, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
@@ -83,7 +86,8 @@ func.func @reads_result(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"}
 func.func @view_between(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                         %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},
                         %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
-                        %lr: !s {aicf.role = "hyper", aicf.name = "lr"}) {
+                        %lr: !s {aicf.role = "hyper", aicf.name = "lr"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %0 = aicf_rt.call sgd_step(%p, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
   %v = aicf_rt.view %0[0] : tensor<4xf32> to tensor<2x2xf32>
   %1 = aicf_rt.call sgd_step(%q, %g, %lr) : (tensor<4xf32>, tensor<4xf32>, !s) -> tensor<4xf32>
@@ -104,7 +108,8 @@ func.func @absent(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
                   %q: tensor<4xf32> {aicf.role = "param", aicf.name = "q"},
                   %g: tensor<4xf32> {aicf.role = "input", aicf.name = "g"},
                   %ok: tensor<i32> {aicf.role = "input", aicf.name = "ok"},
-                  %lr: !s {aicf.role = "hyper", aicf.name = "lr"}) {
+                  %lr: !s {aicf.role = "hyper", aicf.name = "lr"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %0 = aicf_rt.call sgd_step(%p, %g, %lr, ok = %ok) : (tensor<4xf32>, tensor<4xf32>, !s, tensor<i32>) -> tensor<4xf32>
   %1 = aicf_rt.call sgd_step(%q, %g, %lr, ok = %ok) : (tensor<4xf32>, tensor<4xf32>, !s, tensor<i32>) -> tensor<4xf32>
   return

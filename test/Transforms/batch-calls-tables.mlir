@@ -1,5 +1,5 @@
-// RUN: aicf-opt %s --aicf-rt-batch-calls=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-batch-calls=target=cuda --split-input-file | aicf-opt --split-input-file -o /dev/null
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-batch-calls --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-batch-calls --split-input-file | aicf-opt --split-input-file -o /dev/null
 // RUN: aicf-opt %s --aicf-rt-batch-calls --split-input-file | FileCheck %s --check-prefix=CPU
 // CPU-NOT: aicf_rt.call {
 

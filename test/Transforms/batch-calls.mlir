@@ -1,13 +1,11 @@
-// RUN: aicf-opt %s --aicf-rt-batch-calls=target=cuda --split-input-file --verify-diagnostics | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-batch-calls=target=cuda --split-input-file --verify-diagnostics | aicf-opt --split-input-file -o /dev/null
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-batch-calls --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-batch-calls --split-input-file --verify-diagnostics | aicf-opt --split-input-file -o /dev/null
 // RUN: aicf-opt %s --aicf-rt-batch-calls --split-input-file | FileCheck %s --check-prefix=CPU
-// RUN: aicf-opt %s "--aicf-rt-batch-calls=target=cuda max-groups=1" --split-input-file | FileCheck %s --check-prefix=ONE
-// RUN: not aicf-opt %s "--aicf-rt-batch-calls=target=cuda max-groups=0" --split-input-file 2>&1 | FileCheck %s --check-prefix=ZERO
-// RUN: not aicf-opt %s --aicf-rt-batch-calls=target=tpu --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
-// RUN: not aicf-opt %s "--aicf-rt-batch-calls=target=cuda max-groups=257" --split-input-file 2>&1 | FileCheck %s --check-prefix=MANY
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-batch-calls=max-groups=1 --split-input-file | FileCheck %s --check-prefix=ONE
+// RUN: not aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-batch-calls=max-groups=0 --split-input-file 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-batch-calls=max-groups=257 --split-input-file 2>&1 | FileCheck %s --check-prefix=MANY
 // MANY: max-groups is 257, expected 1 to 256
 // ZERO: max-groups is 0, expected 1 to 256
-// TARGET: --target option: Cannot find option named 'tpu'!
 // CPU-NOT: aicf_rt.call {
 
 !s = tensor<f32>

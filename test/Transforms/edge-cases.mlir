@@ -27,7 +27,7 @@ func.func @pure(%x: tensor<f32> {aicf.role = "input", aicf.name = "x"})
   %0 = aicf.relu %x : tensor<f32>
   return %0 : tensor<f32>
 }
-func.func @empty() attributes {aicf.math = "f32"} {
+func.func @empty() attributes {aicf.target = #aicf.target<cpu, math = "f32">} {
   return
 }
 

@@ -4,13 +4,22 @@
 // RUN: not aicf-opt %t/wait.mlir --aicf-rt-emit-plan 2>&1 | FileCheck %t/wait.mlir
 // RUN: not aicf-opt %t/twice.mlir --aicf-rt-emit-plan 2>&1 | FileCheck %t/twice.mlir
 // RUN: not aicf-opt %t/late.mlir --aicf-rt-emit-plan 2>&1 | FileCheck %t/late.mlir
+// RUN: not aicf-opt %t/unnamed.mlir --aicf-rt-emit-plan 2>&1 | FileCheck %t/unnamed.mlir
+
+//--- unnamed.mlir
+// Tests an argument and an output that have no names.
+// CHECK: error: result 0 returns argument 0 without a copy: run --aicf-rt-materialize-updates first
+func.func @f(%x: tensor<4xf32> {aicf.role = "param"})
+    -> (tensor<4xf32> {aicf.grad = "W"}) {
+  return %x : tensor<4xf32>
+}
 
 //--- form.mlir
 // Tests an update of an input.
 // CHECK: error: result 0 updates "x", which is not a param or state of its type
 // CHECK-NOT: aicf_rt.plan
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<4xf32> {aicf.updates = "x"}) attributes {aicf_rt.target = "cpu"} {
+    -> (tensor<4xf32> {aicf.updates = "x"}) attributes {aicf.target = #aicf.target<cpu>} {
   %0 = aicf_rt.call relu(%x) launch<kernel = "relu_f32_v0"> : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -20,7 +29,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 // CHECK: error: {{.*}}event 3
 // CHECK-NOT: aicf_rt.plan
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<4xf32> {aicf.name = "y"}) attributes {aicf_rt.target = "cpu"} {
+    -> (tensor<4xf32> {aicf.name = "y"}) attributes {aicf.target = #aicf.target<cpu>} {
   %0 = aicf_rt.call relu(%x) launch<kernel = "relu_f32_v0", waits = [3]> : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -31,7 +40,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 // CHECK-NOT: aicf_rt.plan
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "y"}, tensor<4xf32> {aicf.name = "z"})
-    attributes {aicf_rt.target = "cpu"} {
+    attributes {aicf.target = #aicf.target<cpu>} {
   %0 = aicf_rt.call relu(%x) launch<kernel = "relu_f32_v0"> : (tensor<4xf32>) -> tensor<4xf32>
   return %0, %0 : tensor<4xf32>, tensor<4xf32>
 }
@@ -42,7 +51,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 // CHECK-NOT: aicf_rt.plan
 func.func @f(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"})
     -> (tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.name = "y"})
-    attributes {aicf_rt.target = "cpu"} {
+    attributes {aicf.target = #aicf.target<cpu>} {
   %0 = aicf_rt.call relu(%a) launch<kernel = "relu_f32_v0"> : (tensor<4xf32>) -> tensor<4xf32>
   %1 = aicf_rt.call add(%a, %a) launch<kernel = "add_f32_v0"> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>

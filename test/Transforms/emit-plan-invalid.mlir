@@ -2,7 +2,7 @@
 
 // Tests an op that no phase before would leave.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    attributes {aicf_rt.target = "cpu"} {
+    attributes {aicf.target = #aicf.target<cpu>} {
   // expected-error @+1 {{is not an aicf_rt.call: run --aicf-lower-to-rt first}}
   "test.foreign"(%x) : (tensor<4xf32>) -> ()
   return
@@ -12,7 +12,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 
 // Tests a call that lacks a decision.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    attributes {aicf_rt.target = "cpu"} {
+    attributes {aicf.target = #aicf.target<cpu>} {
   // expected-error @+1 {{has no kernel: run the phases before --aicf-rt-emit-plan}}
   %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
@@ -20,9 +20,13 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 
 // -----
 
-// Tests an entry for no device.
-// expected-error @+1 {{entry @f has no 'aicf_rt.target': run --aicf-rt-select-kernels first}}
+// Tests entries for two devices.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  return
+}
+// expected-error @+1 {{entry @g is for cuda, and @f for cpu: a plan is for one device}}
+func.func @g(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   return
 }
 
@@ -33,7 +37,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
 // expected-error @+1 {{results 0 and 2 return the same value: run --aicf-rt-materialize-updates first}}
 func.func @f(%a: tensor<2xf32> {aicf.role = "param", aicf.name = "a"})
     -> (tensor<2xf32> {aicf.updates = "a"}, tensor<2xf32> {aicf.name = "old"}, tensor<2xf32> {aicf.name = "o"})
-    attributes {aicf_rt.target = "cpu"} {
+    attributes {aicf.target = #aicf.target<cpu>} {
   %0 = aicf_rt.call relu(%a) launch<kernel = "relu_f32_v0"> : (tensor<2xf32>) -> tensor<2xf32>
   %1 = aicf_rt.call copy(%a) launch<kernel = "copy_f32_v0"> : (tensor<2xf32>) -> tensor<2xf32>
   return %0, %1, %0 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
@@ -45,7 +49,7 @@ func.func @f(%a: tensor<2xf32> {aicf.role = "param", aicf.name = "a"})
 func.func @f(%a: tensor<2xf32> {aicf.role = "param", aicf.name = "a"},
              %b: tensor<2xf32> {aicf.role = "param", aicf.name = "b"})
     -> (tensor<2xf32> {aicf.updates = "a"})
-    attributes {aicf_rt.target = "cpu"} {
+    attributes {aicf.target = #aicf.target<cpu>} {
   return %b : tensor<2xf32>
 }
 
@@ -55,7 +59,7 @@ func.func @f(%a: tensor<2xf32> {aicf.role = "param", aicf.name = "a"},
 // that the phases make, nothing says so but the storage.
 func.func @f(%a: tensor<4xf32> {aicf.role = "param", aicf.name = "a"})
     -> (tensor<4xf32> {aicf.updates = "a"}, tensor<4xf32> {aicf.name = "y"})
-    attributes {aicf_rt.target = "cpu"} {
+    attributes {aicf.target = #aicf.target<cpu>} {
   // expected-error @+1 {{result 0 overwrites a value that 'add' still reads}}
   %0 = aicf_rt.call relu(%a) launch<kernel = "relu_f32_v0"> : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @+1 {{}}

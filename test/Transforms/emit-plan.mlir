@@ -1,7 +1,7 @@
 // RUN: aicf-opt %s --lower-to-backend=opt-level=1 | FileCheck %s
 // RUN: aicf-opt %s --lower-to-backend=opt-level=1 | FileCheck %s --check-prefix=FUNCS
 // RUN: not aicf-opt %s --aicf-number-values --aicf-lower-to-rt --aicf-rt-emit-plan 2>&1 | FileCheck %s --check-prefix=EARLY
-// EARLY: has no 'aicf_rt.target': run --aicf-rt-select-kernels first
+// EARLY: has no kernel: run the phases before --aicf-rt-emit-plan
 
 // Tests that persistent tensors come once, and that an optimizer that works in
 // place reads and writes the same buffer.

@@ -1,6 +1,6 @@
 // Tests that calls of several primitives take the shape of what they read, too.
 
-// RUN: aicf-opt %s --aicf-rt-fold-reshapes=target=cuda --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-fold-reshapes --split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func @bias_gradient
 // CHECK: %[[E:.*]] = aicf_rt.call exp(
@@ -14,7 +14,8 @@
 // CHECK-NEXT: aicf_rt.call softmax(%[[V]])
 func.func @bias_gradient(%x: tensor<2x3x8xf32> {aicf.role = "input", aicf.name = "x"},
                          %s: tensor<6x8xf32> {aicf.role = "input", aicf.name = "s"})
-    -> (tensor<6x8xf32> {aicf.name = "p"}, tensor<8xf32> {aicf.name = "db"}) {
+    -> (tensor<6x8xf32> {aicf.name = "p"}, tensor<8xf32> {aicf.name = "db"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %e = aicf_rt.call exp(%x) : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
   %v = aicf_rt.view %e[0] : tensor<2x3x8xf32> to tensor<6x8xf32>
   %dx, %db = aicf_rt.call {
@@ -32,7 +33,7 @@ func.func @bias_gradient(%x: tensor<2x3x8xf32> {aicf.role = "input", aicf.name =
 // CHECK-LABEL: func.func @padded
 // CHECK: aicf_rt.call cast(%{{.*}}) : (tensor<6x5xf32>) -> tensor<6x5xbf16, #aicf_rt.padded>
 func.func @padded(%x: tensor<2x3x5xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<6x5xf32> {aicf.name = "y"}) {
+    -> (tensor<6x5xf32> {aicf.name = "y"}) attributes {aicf.target = #aicf.target<cuda>} {
   %e = aicf_rt.call exp(%x) : (tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
   %v = aicf_rt.view %e[0] : tensor<2x3x5xf32> to tensor<6x5xf32>
   %c = aicf_rt.call cast(%v) : (tensor<6x5xf32>) -> tensor<6x5xbf16, #aicf_rt.padded>
@@ -49,7 +50,8 @@ func.func @padded(%x: tensor<2x3x5xf32> {aicf.role = "input", aicf.name = "x"})
 // CHECK: return
 func.func @one_view(%x: tensor<2x3xf32> {aicf.role = "input", aicf.name = "x"},
                     %y: tensor<6xf32> {aicf.role = "input", aicf.name = "y"})
-    -> (tensor<2x3xf32> {aicf.name = "p"}, tensor<2x3xf32> {aicf.name = "q"}) {
+    -> (tensor<2x3xf32> {aicf.name = "p"}, tensor<2x3xf32> {aicf.name = "q"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %e = aicf_rt.call exp(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %v = aicf_rt.view %e[0] : tensor<2x3xf32> to tensor<6xf32>
   %a = aicf_rt.call add(%v, %y) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
@@ -67,7 +69,7 @@ func.func @one_view(%x: tensor<2x3xf32> {aicf.role = "input", aicf.name = "x"},
 // CHECK-LABEL: func.func @part
 // CHECK: aicf_rt.call relu(%{{.*}}) : (tensor<6xf32>) -> tensor<6xf32>
 func.func @part(%x: tensor<2x3xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<12xf32> {aicf.name = "w"}) {
+    -> (tensor<12xf32> {aicf.name = "w"}) attributes {aicf.target = #aicf.target<cuda>} {
   %e = aicf_rt.call exp(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %v = aicf_rt.view %e[0] : tensor<2x3xf32> to tensor<6xf32>
   %r = aicf_rt.call relu(%v) : (tensor<6xf32>) -> tensor<6xf32>
@@ -85,7 +87,7 @@ func.func @part(%x: tensor<2x3xf32> {aicf.role = "input", aicf.name = "x"})
 // CHECK-NEXT: %[[V:.*]] = aicf_rt.view %[[N]][0] : tensor<4xf32> to tensor<4x8xf32, #aicf_rt.strided<[1, 0]>>
 // CHECK-NEXT: aicf_rt.call add(%{{.*}}, %[[V]])
 func.func @kept_dimension(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<4x8xf32> {aicf.name = "y"}) {
+    -> (tensor<4x8xf32> {aicf.name = "y"}) attributes {aicf.target = #aicf.target<cuda>} {
   %m = aicf_rt.call reduce_mean(%x) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x1xf32>
   %n = aicf_rt.call neg(%m) : (tensor<4x1xf32>) -> tensor<4x1xf32>
   %v = aicf_rt.view %n[0] : tensor<4x1xf32> to tensor<4x8xf32, #aicf_rt.strided<[1, 0]>>
@@ -99,7 +101,7 @@ func.func @kept_dimension(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = 
 // CHECK-LABEL: func.func @kept_and_returned
 // CHECK: aicf_rt.call reduce_mean(%{{.*}}) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x1xf32>
 func.func @kept_and_returned(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<4x1xf32> {aicf.name = "y"}) {
+    -> (tensor<4x1xf32> {aicf.name = "y"}) attributes {aicf.target = #aicf.target<cuda>} {
   %m = aicf_rt.call reduce_mean(%x) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x1xf32>
   return %m : tensor<4x1xf32>
 }
@@ -112,7 +114,7 @@ func.func @kept_and_returned(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name
 // CHECK: aicf_rt.call {
 // CHECK-NEXT: t0 = reduce_sum(%[[V]]) {axis = 2}
 func.func @sum_inside(%x: tensor<256x512xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<2x128xf32> {aicf.name = "y"}) {
+    -> (tensor<2x128xf32> {aicf.name = "y"}) attributes {aicf.target = #aicf.target<cuda>} {
   %e = aicf_rt.call exp(%x) : (tensor<256x512xf32>) -> tensor<256x512xf32>
   %v = aicf_rt.view %e[0] : tensor<256x512xf32> to tensor<2x128x512xf32>
   %y = aicf_rt.call {

@@ -1,4 +1,4 @@
-// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-calls --split-input-file | FileCheck %s
 // RUN: aicf-opt %s --aicf-rt-fuse-calls --split-input-file | FileCheck %s --check-prefix=CPU
 // CPU-NOT: aicf_rt.call {
 

@@ -1,5 +1,5 @@
-// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
+// RUN: aicf-opt %s --aicf-rt-fuse-calls --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-fuse-calls --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
 
 // Tests gelu behind a linear layer whose operand the gradient reads, and the
 // gradient: the longer of two patterns that begin alike is taken.
@@ -16,7 +16,8 @@ func.func @gelu(%x: tensor<32x64xbf16> {aicf.role = "input", aicf.name = "x"},
                 %w: tensor<64x64xbf16> {aicf.role = "input", aicf.name = "w"},
                 %b: tensor<64xbf16> {aicf.role = "input", aicf.name = "b"},
                 %d: tensor<32x64xbf16> {aicf.role = "input", aicf.name = "d"})
-    -> (tensor<32x64xbf16> {aicf.name = "y"}, tensor<32x64xbf16> {aicf.name = "dx"}) {
+    -> (tensor<32x64xbf16> {aicf.name = "y"}, tensor<32x64xbf16> {aicf.name = "dx"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %p = aicf_rt.call gemm(%x, %w) {transB = true} : (tensor<32x64xbf16>, tensor<64x64xbf16>) -> tensor<32x64xbf16>
   %h = aicf_rt.call bias_add(%p, %b) : (tensor<32x64xbf16>, tensor<64xbf16>) -> tensor<32x64xbf16>
   %y = aicf_rt.call gelu(%h) {approximate = true} : (tensor<32x64xbf16>) -> tensor<32x64xbf16>
@@ -35,7 +36,7 @@ func.func @gelu(%x: tensor<32x64xbf16> {aicf.role = "input", aicf.name = "x"},
 func.func @erf(%x: tensor<32x64xbf16> {aicf.role = "input", aicf.name = "x"},
                %w: tensor<64x64xbf16> {aicf.role = "input", aicf.name = "w"},
                %b: tensor<64xbf16> {aicf.role = "input", aicf.name = "b"})
-    -> (tensor<32x64xbf16> {aicf.name = "y"}) {
+    -> (tensor<32x64xbf16> {aicf.name = "y"}) attributes {aicf.target = #aicf.target<cuda>} {
   // expected-remark @+1 {{gemm is not fused to gemm_bias_gelu: the target has no kernel for them in one call}}
   %p = aicf_rt.call gemm(%x, %w) {transB = true} : (tensor<32x64xbf16>, tensor<64x64xbf16>) -> tensor<32x64xbf16>
   %h = aicf_rt.call bias_add(%p, %b) : (tensor<32x64xbf16>, tensor<64xbf16>) -> tensor<32x64xbf16>
@@ -58,7 +59,8 @@ func.func @types(%d: tensor<32x64xf32> {aicf.role = "input", aicf.name = "d"},
                  %e: tensor<32x64xf16> {aicf.role = "input", aicf.name = "e"},
                  %v: tensor<64x65xf16> {aicf.role = "input", aicf.name = "v"},
                  %k: tensor<32x65xf16> {aicf.role = "input", aicf.name = "k"})
-    -> (tensor<32x64xf32> {aicf.name = "dx"}, tensor<32x65xf16> {aicf.name = "dz"}) {
+    -> (tensor<32x64xf32> {aicf.name = "dx"}, tensor<32x65xf16> {aicf.name = "dz"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %g = aicf_rt.call gemm(%d, %w) : (tensor<32x64xf32>, tensor<64x64xf32>) -> tensor<32x64xf32>
   %dx = aicf_rt.call gelu_bwd(%g, %h) {approximate = true} : (tensor<32x64xf32>, tensor<32x64xf32>) -> tensor<32x64xf32>
   // expected-remark @+1 {{gemm is not fused to gemm_gelu_bwd: the target has no kernel for them in one call}}
@@ -79,7 +81,8 @@ func.func @types(%d: tensor<32x64xf32> {aicf.role = "input", aicf.name = "d"},
 func.func @residual(%x: tensor<4x9xf32> {aicf.role = "input", aicf.name = "x"},
                     %r: tensor<4x9xf32> {aicf.role = "input", aicf.name = "r"},
                     %g: tensor<9xf32> {aicf.role = "input", aicf.name = "g"})
-    -> (tensor<4x9xf32> {aicf.name = "s"}, tensor<4x9xf32> {aicf.name = "y"}) {
+    -> (tensor<4x9xf32> {aicf.name = "s"}, tensor<4x9xf32> {aicf.name = "y"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %s = aicf_rt.call add(%x, %r) : (tensor<4x9xf32>, tensor<4x9xf32>) -> tensor<4x9xf32>
   %y, %m, %q = aicf_rt.call layer_norm(%s, %g, %g) : (tensor<4x9xf32>, tensor<9xf32>, tensor<9xf32>) -> (tensor<4x9xf32>, tensor<4xf32>, tensor<4xf32>)
   return %s, %y : tensor<4x9xf32>, tensor<4x9xf32>
@@ -96,7 +99,7 @@ func.func @residual(%x: tensor<4x9xf32> {aicf.role = "input", aicf.name = "x"},
 func.func @second_gradient(%p: tensor<8xf32> {aicf.role = "input", aicf.name = "p"},
                            %t: tensor<8xf32> {aicf.role = "input", aicf.name = "t"})
     -> (tensor<f32> {aicf.name = "loss"}, tensor<8xf32> {aicf.name = "d"},
-        tensor<8xf32> {aicf.name = "e"}) {
+        tensor<8xf32> {aicf.name = "e"}) attributes {aicf.target = #aicf.target<cuda>} {
   %d = aicf_rt.call mse_grad(%p, %p) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   %l = aicf_rt.call mse_loss(%p, %t) : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
   %e = aicf_rt.call mse_grad(%p, %t) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>

@@ -1,5 +1,5 @@
-// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --remarks-filter-passed=aicf --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=PASSED
+// RUN: aicf-opt %s --aicf-rt-fuse-calls --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-fuse-calls --remarks-filter-passed=aicf --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=PASSED
 // PASSED: gemm, bias_add in one call
 
 // Tests a bias that is made behind the product: the fused call stands where the
@@ -11,7 +11,7 @@
 // CHECK-NEXT: t1 = bias_add(t0, %[[B]])
 func.func @bias_between(%x: tensor<8x8xf32> {aicf.role = "input", aicf.name = "x"},
                         %b: tensor<8xf32> {aicf.role = "input", aicf.name = "b"})
-    -> (tensor<8x8xf32> {aicf.name = "y"}) {
+    -> (tensor<8x8xf32> {aicf.name = "y"}) attributes {aicf.target = #aicf.target<cuda>} {
   %0 = aicf_rt.call gemm(%x, %x) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   %1 = aicf_rt.call relu(%b) : (tensor<8xf32>) -> tensor<8xf32>
   %2 = aicf_rt.call bias_add(%0, %1) : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
@@ -29,7 +29,8 @@ func.func @bias_between(%x: tensor<8x8xf32> {aicf.role = "input", aicf.name = "x
 func.func @view_behind(%p: tensor<8xf32> {aicf.role = "input", aicf.name = "p"},
                        %t: tensor<8xf32> {aicf.role = "input", aicf.name = "t"},
                        %c: tensor<1xf32> {aicf.role = "input", aicf.name = "c"})
-    -> (tensor<f32> {aicf.name = "loss"}, tensor<8xf32> {aicf.name = "d"}) {
+    -> (tensor<f32> {aicf.name = "loss"}, tensor<8xf32> {aicf.name = "d"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %l = aicf_rt.call mse_loss(%p, %t) : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
   %s = aicf_rt.view %c[0] : tensor<1xf32> to tensor<f32>
   %d = aicf_rt.call mse_grad(%p, %t, loss_scale = %s) : (tensor<8xf32>, tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
@@ -46,7 +47,8 @@ func.func @view_behind(%p: tensor<8xf32> {aicf.role = "input", aicf.name = "p"},
 // CHECK-NEXT: t0 = gemm(%[[V]], %[[V]])
 func.func @view_read_before(%x: tensor<64xf32> {aicf.role = "input", aicf.name = "x"},
                             %b: tensor<8xf32> {aicf.role = "input", aicf.name = "b"})
-    -> (tensor<8x8xf32> {aicf.name = "r"}, tensor<8x8xf32> {aicf.name = "y"}) {
+    -> (tensor<8x8xf32> {aicf.name = "r"}, tensor<8x8xf32> {aicf.name = "y"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %v = aicf_rt.view %x[0] : tensor<64xf32> to tensor<8x8xf32>
   %r = aicf_rt.call relu(%v) : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %0 = aicf_rt.call gemm(%v, %v) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
@@ -67,7 +69,7 @@ func.func @view_read_before(%x: tensor<64xf32> {aicf.role = "input", aicf.name =
 func.func @chain(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
                  %h: tensor<8x8xf32> {aicf.role = "input", aicf.name = "h"})
     -> (tensor<8xf32> {aicf.name = "s"}, tensor<8x8xf32> {aicf.name = "z"},
-        tensor<8xf32> {aicf.name = "t"}) {
+        tensor<8xf32> {aicf.name = "t"}) attributes {aicf.target = #aicf.target<cuda>} {
   %y = aicf_rt.call gemm(%d, %h) {transA = true} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   %s = aicf_rt.call reduce_sum(%d) : (tensor<8x8xf32>) -> tensor<8xf32>
   %z = aicf_rt.call gemm(%y, %h) {transA = true} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
@@ -85,7 +87,7 @@ func.func @chain(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
 // CHECK-NEXT: yield t0, t1
 func.func @only_sum(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
                     %h: tensor<8x8xf32> {aicf.role = "input", aicf.name = "h"})
-    -> (tensor<8xf32> {aicf.name = "s"}) {
+    -> (tensor<8xf32> {aicf.name = "s"}) attributes {aicf.target = #aicf.target<cuda>} {
   %g = aicf_rt.call relu_bwd(%d, %h) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   %s = aicf_rt.call reduce_sum(%g) : (tensor<8x8xf32>) -> tensor<8xf32>
   return %s : tensor<8xf32>
@@ -102,7 +104,8 @@ func.func @only_sum(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
 // CHECK: aicf_rt.call reduce_sum(
 func.func @by_name(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
                    %h: tensor<8x8xf32> {aicf.role = "input", aicf.name = "h"})
-    -> (tensor<8x8xf32> {aicf.name = "g"}, tensor<8xf32> {aicf.name = "s"}) {
+    -> (tensor<8x8xf32> {aicf.name = "g"}, tensor<8xf32> {aicf.name = "s"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %c = aicf_rt.call gemm(%d, %h) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   %g = aicf_rt.call relu_bwd(%c, %h) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   %s = aicf_rt.call reduce_sum(%g) : (tensor<8x8xf32>) -> tensor<8xf32>
@@ -118,7 +121,7 @@ func.func @by_name(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"},
 // CHECK-NEXT: return %[[W]], %[[S]], %[[T]]
 func.func @two_sums(%d: tensor<8x8xf32> {aicf.role = "input", aicf.name = "d"})
     -> (tensor<8x8xf32> {aicf.name = "w"}, tensor<8xf32> {aicf.name = "s"},
-        tensor<8xf32> {aicf.name = "t"}) {
+        tensor<8xf32> {aicf.name = "t"}) attributes {aicf.target = #aicf.target<cuda>} {
   %w = aicf_rt.call gemm(%d, %d) {transA = true} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   %s = aicf_rt.call reduce_sum(%d) : (tensor<8x8xf32>) -> tensor<8xf32>
   %t = aicf_rt.call reduce_sum(%d) : (tensor<8x8xf32>) -> tensor<8xf32>

@@ -1,5 +1,5 @@
-// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-calls --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-calls --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
 // RUN: sed -n 's,^// STEP: ,,p' %s | not aicf-opt --aicf-rt-fuse-calls 2>&1 | FileCheck %s --check-prefix=FORM
 
 // Tests an entry that is not lowered.

@@ -1,8 +1,6 @@
-// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-calls=target=cuda --split-input-file | aicf-opt --split-input-file -o /dev/null
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-calls --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-calls --split-input-file | aicf-opt --split-input-file -o /dev/null
 // RUN: aicf-opt %s --aicf-rt-fuse-calls --split-input-file | FileCheck %s --check-prefix=CPU
-// RUN: not aicf-opt %s --aicf-rt-fuse-calls=target=tpu --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: --target option: Cannot find option named 'tpu'!
 
 // Tests that nothing is fused where the target has no kernel for it.
 // CPU-NOT: aicf_rt.call {

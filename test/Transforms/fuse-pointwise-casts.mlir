@@ -1,7 +1,7 @@
 // Tests casts inside a call, which say their type, and dropout, whose counter is repeated.
 
 // RUN: aicf-opt %s --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cuda --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
 // RUN: aicf-opt %s --aicf-rt-fuse-pointwise --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
 
 // The result of the last one has its type from the call.

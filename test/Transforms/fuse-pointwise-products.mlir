@@ -1,7 +1,7 @@
 // Tests which elementwise calls go on with a product in registers, and which do not.
 
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cuda --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-pointwise --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
 // RUN: aicf-opt %s --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s --check-prefix=CPU
 
 // A layer whose activation no library has. A CPU has no kernel for it.

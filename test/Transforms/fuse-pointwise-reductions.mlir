@@ -1,7 +1,7 @@
 // Tests graphs with reductions inside: which calls become one.
 
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cpu --split-input-file | FileCheck %s --check-prefix=CPU
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s --check-prefix=CPU
 
 // A norm over rows. What is left is repeated along them, and is a result of its own.
 // CHECK-LABEL: func.func @rms_norm

@@ -3,9 +3,7 @@
 // RUN: aicf-opt %s --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
 // RUN: aicf-opt %s --aicf-rt-fuse-pointwise --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
 // RUN: sed -n 's,^// STEP: ,,p' %s | not aicf-opt --aicf-rt-fuse-pointwise 2>&1 | FileCheck %s --check-prefix=FORM
-// RUN: sed -n 's,^// STEP: ,,p' %s | not aicf-opt --aicf-rt-fuse-pointwise=target=abacus 2>&1 | FileCheck %s --check-prefix=TARGET
 
-// TARGET: Cannot find option named 'abacus'!
 
 // Tests an entry that is not lowered.
 // STEP: func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})

@@ -1,8 +1,8 @@
 // Tests which reductions stay apart on a CPU: it goes over whole rows, and one must fit a cache
 // together with all that is computed on the way.
 
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cpu --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cpu --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
+// RUN: aicf-opt %s --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-fuse-pointwise --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
 
 // The longest row that a call has.
 // CHECK-LABEL: func.func @longest

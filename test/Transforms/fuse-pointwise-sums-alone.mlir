@@ -1,5 +1,5 @@
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cpu --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
 
 // Tests a sum of little that alone reads what it sums: the product is in no memory.
 // CHECK-LABEL: func.func @alone

@@ -1,6 +1,6 @@
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cpu --split-input-file | FileCheck %s --check-prefix=CPU
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cuda --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s --check-prefix=CPU
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-pointwise --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
 
 // Tests a sum of little, which something else reads, too.
 // CPU-LABEL: func.func @small

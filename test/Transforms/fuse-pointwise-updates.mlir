@@ -1,8 +1,8 @@
 // Tests the place of a call that reads a state: in front of what updates it, which may then
 // write into it.
 
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cuda --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
+// RUN: aicf-opt %s --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-fuse-pointwise --remarks-filter-missed=aicf --split-input-file --verify-diagnostics -o /dev/null
 
 // CHECK-LABEL: func.func @counter
 // CHECK: aicf_rt.call {
@@ -11,7 +11,8 @@
 // CHECK: aicf_rt.call step_inc(
 func.func @counter(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
                    %step: tensor<i64> {aicf.role = "state", aicf.name = "step"})
-    -> (tensor<4x8xf32> {aicf.name = "y"}, tensor<i64> {aicf.updates = "step"}) {
+    -> (tensor<4x8xf32> {aicf.name = "y"}, tensor<i64> {aicf.updates = "step"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %d = aicf_rt.call dropout(%x, %step) {p = 0.5, seed = 1} : (tensor<4x8xf32>, tensor<i64>) -> tensor<4x8xf32>
   %n = aicf_rt.call step_inc(%step) : (tensor<i64>) -> tensor<i64>
   %y = aicf_rt.call add(%d, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -25,7 +26,8 @@ func.func @counter(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
 // CHECK: aicf_rt.call tanh(
 // CHECK: aicf_rt.call add(
 func.func @both(%s: tensor<4x8xf32> {aicf.role = "state", aicf.name = "s"})
-    -> (tensor<4x8xf32> {aicf.name = "y"}, tensor<4x8xf32> {aicf.updates = "s"}) {
+    -> (tensor<4x8xf32> {aicf.name = "y"}, tensor<4x8xf32> {aicf.updates = "s"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %t = aicf_rt.call tanh(%s) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %n = aicf_rt.call cumsum(%s) {axis = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // expected-remark @+1 {{'add' is not fused to 'tanh', whose result it reads: something between them updates what the first reads}}
@@ -42,7 +44,8 @@ func.func @both(%s: tensor<4x8xf32> {aicf.role = "state", aicf.name = "s"})
 // CHECK-NEXT: dropout(
 func.func @output(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
                   %step: tensor<i64> {aicf.role = "state", aicf.name = "step"})
-    -> (tensor<4x8xf32> {aicf.name = "y"}, tensor<i64> {aicf.name = "n"}) {
+    -> (tensor<4x8xf32> {aicf.name = "y"}, tensor<i64> {aicf.name = "n"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %d = aicf_rt.call dropout(%x, %step) {p = 0.5, seed = 1} : (tensor<4x8xf32>, tensor<i64>) -> tensor<4x8xf32>
   %n = aicf_rt.call step_inc(%step) : (tensor<i64>) -> tensor<i64>
   %y = aicf_rt.call add(%d, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -61,7 +64,7 @@ func.func @output(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
 func.func @cell(%x: tensor<64x64xf32> {aicf.role = "input", aicf.name = "x"},
                 %w: tensor<64x64xf32> {aicf.role = "param", aicf.name = "w"},
                 %h: tensor<64x64xf32> {aicf.role = "state", aicf.name = "h"})
-    -> (tensor<64x64xf32> {aicf.updates = "h"}) {
+    -> (tensor<64x64xf32> {aicf.updates = "h"}) attributes {aicf.target = #aicf.target<cuda>} {
   %c = aicf_rt.call gemm(%h, %w) {transA = 0, transB = 0} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   %a = aicf_rt.call add(%c, %x) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   // expected-remark @+1 {{the second one updates what the first one multiplies}}

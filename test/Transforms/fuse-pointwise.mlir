@@ -1,7 +1,7 @@
 // Tests which elementwise calls become one, and in which order their primitives stand.
 
 // RUN: aicf-opt %s --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-fuse-pointwise=target=cuda --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-fuse-pointwise --split-input-file | FileCheck %s
 // RUN: aicf-opt %s --aicf-rt-fuse-pointwise --remarks-filter-passed=aicf --split-input-file --verify-diagnostics -o /dev/null
 
 // The sigmoid exists inside only.

@@ -1,5 +1,5 @@
-// RUN: aicf-opt %s --aicf-rt-materialize-views=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-materialize-views=target=cuda --split-input-file --remarks-filter=aicf 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: aicf-opt %s --aicf-rt-materialize-views --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-materialize-views --split-input-file --remarks-filter=aicf 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Which operands are copied where a call reads several.
 
@@ -12,7 +12,7 @@
 // CHECK-NEXT: aicf_rt.call gemm(%[[A]], %[[D]])
 func.func @second(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
                   %y: tensor<3xf32> {aicf.role = "input", aicf.name = "y"})
-    -> (tensor<4x4xf32> {aicf.name = "c"}) {
+    -> (tensor<4x4xf32> {aicf.name = "c"}) attributes {aicf.target = #aicf.target<cuda>} {
   %a = aicf_rt.view %x[0] : tensor<4x6xf32> to tensor<4x3xf32, #aicf_rt.strided<[6, 1]>>
   %b = aicf_rt.view %y[0] : tensor<3xf32> to tensor<4x3xf32, #aicf_rt.strided<[0, 1]>>
   %c = aicf_rt.call gemm(%a, %b) {transB = true} : (tensor<4x3xf32, #aicf_rt.strided<[6, 1]>>, tensor<4x3xf32, #aicf_rt.strided<[0, 1]>>) -> tensor<4x4xf32>
@@ -28,7 +28,7 @@ func.func @second(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
 // CHECK-NEXT: aicf_rt.call gemm(%[[D]], %[[A]])
 func.func @first(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
                  %y: tensor<3xf32> {aicf.role = "input", aicf.name = "y"})
-    -> (tensor<4x4xf32> {aicf.name = "c"}) {
+    -> (tensor<4x4xf32> {aicf.name = "c"}) attributes {aicf.target = #aicf.target<cuda>} {
   %b = aicf_rt.view %y[0] : tensor<3xf32> to tensor<4x3xf32, #aicf_rt.strided<[0, 1]>>
   %a = aicf_rt.view %x[0] : tensor<4x6xf32> to tensor<4x3xf32, #aicf_rt.strided<[6, 1]>>
   %c = aicf_rt.call gemm(%b, %a) {transB = true} : (tensor<4x3xf32, #aicf_rt.strided<[0, 1]>>, tensor<4x3xf32, #aicf_rt.strided<[6, 1]>>) -> tensor<4x4xf32>
@@ -45,7 +45,7 @@ func.func @first(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
 // CHECK-NEXT: aicf_rt.call concat(%[[P]], %[[D]])
 func.func @beside_pads(%x: tensor<4x6xbf16> {aicf.role = "input", aicf.name = "x"},
                        %y: tensor<6x5xf32> {aicf.role = "input", aicf.name = "y"})
-    -> (tensor<6x9xbf16> {aicf.name = "c"}) {
+    -> (tensor<6x9xbf16> {aicf.name = "c"}) attributes {aicf.target = #aicf.target<cuda>} {
   %p = aicf_rt.call cast(%y) : (tensor<6x5xf32>) -> tensor<6x5xbf16, #aicf_rt.padded>
   %v = aicf_rt.view %x[0] : tensor<4x6xbf16> to tensor<6x4xbf16, #aicf_rt.strided<[1, 6]>>
   %c = aicf_rt.call concat(%p, %v) {axis = 1} : (tensor<6x5xbf16, #aicf_rt.padded>, tensor<6x4xbf16, #aicf_rt.strided<[1, 6]>>) -> tensor<6x9xbf16>
@@ -60,7 +60,7 @@ func.func @beside_pads(%x: tensor<4x6xbf16> {aicf.role = "input", aicf.name = "x
 // CHECK-NEXT: aicf_rt.call {
 // CHECK-NEXT: relu(%[[V]])
 func.func @no_pattern(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<6x4xf32> {aicf.name = "a"}) {
+    -> (tensor<6x4xf32> {aicf.name = "a"}) attributes {aicf.target = #aicf.target<cuda>} {
   %v = aicf_rt.view %x[0] : tensor<4x6xf32> to tensor<6x4xf32, #aicf_rt.strided<[1, 6]>>
   %a = aicf_rt.call {
     t0 = relu(%v)
@@ -77,7 +77,8 @@ func.func @no_pattern(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"}
 // CHECK: copy(%arg0)
 // CHECK: copy(%arg0)
 func.func @copies(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<4xf32> {aicf.name = "a"}, tensor<4xf32> {aicf.name = "b"}) {
+    -> (tensor<4xf32> {aicf.name = "a"}, tensor<4xf32> {aicf.name = "b"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %c = aicf_rt.call copy(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %d = aicf_rt.call copy(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %a = aicf_rt.call relu(%c) : (tensor<4xf32>) -> tensor<4xf32>

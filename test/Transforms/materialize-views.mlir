@@ -1,5 +1,5 @@
 // RUN: aicf-opt %s --aicf-rt-materialize-views --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-materialize-views=target=cuda --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-materialize-views --split-input-file | FileCheck %s
 // RUN: aicf-opt %s --aicf-rt-materialize-views --split-input-file --remarks-filter=aicf 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Tests that what no kernel takes as a view is copied, once, and nothing else.

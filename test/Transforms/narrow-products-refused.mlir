@@ -1,5 +1,5 @@
-// RUN: aicf-opt %s --aicf-narrow-products=least-bytes=128 --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --lower-to-backend=target=cuda --split-input-file | FileCheck %s --check-prefix=SMALL
+// RUN: aicf-opt %s --aicf-narrow-products --split-input-file | FileCheck %s
+// RUN: sed "s/, narrow_product_bytes = 128//" %s | aicf-opt --lower-to-backend --split-input-file | FileCheck %s --check-prefix=SMALL
 // SMALL-NOT: reduce_sum
 
 // Tests which products stay.
@@ -9,7 +9,8 @@
 // CHECK: aicf.linear
 func.func @two(%x: tensor<64x2xf32> {aicf.role = "input", aicf.name = "x"},
                %w: tensor<2x2xf32> {aicf.role = "input", aicf.name = "w"})
-    -> (tensor<64x2xf32> {aicf.name = "y"}) {
+    -> (tensor<64x2xf32> {aicf.name = "y"})
+    attributes {aicf.target = #aicf.target<cuda, narrow_product_bytes = 128>} {
   %y = aicf.linear %x, %w : tensor<64x2xf32>, tensor<2x2xf32>
   return %y : tensor<64x2xf32>
 }
@@ -26,7 +27,8 @@ func.func @small(%x: tensor<1x31xf32> {aicf.role = "input", aicf.name = "x"},
                  %w: tensor<1x31xf32> {aicf.role = "input", aicf.name = "w"},
                  %u: tensor<1x32xf32> {aicf.role = "input", aicf.name = "u"},
                  %v: tensor<1x32xf32> {aicf.role = "input", aicf.name = "v"})
-    -> (tensor<1x1xf32> {aicf.name = "y"}, tensor<1x1xf32> {aicf.name = "z"}) {
+    -> (tensor<1x1xf32> {aicf.name = "y"}, tensor<1x1xf32> {aicf.name = "z"})
+    attributes {aicf.target = #aicf.target<cuda, narrow_product_bytes = 128>} {
   %y = aicf.linear %x, %w : tensor<1x31xf32>, tensor<1x31xf32>
   %z = aicf.linear %u, %v : tensor<1x32xf32>, tensor<1x32xf32>
   return %y, %z : tensor<1x1xf32>, tensor<1x1xf32>
@@ -38,7 +40,8 @@ func.func @small(%x: tensor<1x31xf32> {aicf.role = "input", aicf.name = "x"},
 // CHECK: aicf.linear
 func.func @bf16(%x: tensor<64x8xbf16> {aicf.role = "input", aicf.name = "x"},
                 %w: tensor<1x8xbf16> {aicf.role = "input", aicf.name = "w"})
-    -> (tensor<64x1xbf16> {aicf.name = "y"}) {
+    -> (tensor<64x1xbf16> {aicf.name = "y"})
+    attributes {aicf.target = #aicf.target<cuda, narrow_product_bytes = 128>} {
   %y = aicf.linear %x, %w : tensor<64x8xbf16>, tensor<1x8xbf16>
   return %y : tensor<64x1xbf16>
 }

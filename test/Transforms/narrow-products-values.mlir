@@ -1,6 +1,6 @@
-// RUN: aicf-compile %s --target=cuda -o %t.plain.plan
-// RUN: aicf-opt %s --aicf-narrow-products=least-bytes=0 -o %t.mlir
-// RUN: aicf-compile %t.mlir --target=cuda -o %t.narrow.plan
+// RUN: sed "s/, narrow_product_bytes = 0//" %s | aicf-compile - -o %t.plain.plan
+// RUN: aicf-opt %s --aicf-narrow-products -o %t.mlir
+// RUN: aicf-compile %t.mlir -o %t.narrow.plan
 // RUN: aicf-plan interpret %t.plain.plan --steps 4 --seed 5 --set lr=0.1 --input x=2x2xf64=1,-2,3,0.5 --input t=2x2xf64=1,2,-1,0 | FileCheck %s
 // RUN: aicf-plan interpret %t.narrow.plan --steps 4 --seed 5 --set lr=0.1 --input x=2x2xf64=1,-2,3,0.5 --input t=2x2xf64=1,2,-1,0 | FileCheck %s
 // RUN: aicf-plan dump %t.narrow.plan | FileCheck %s --check-prefix=NARROW
@@ -21,7 +21,7 @@ func.func @train(%x: tensor<2x2xf64> {aicf.role = "input", aicf.name = "x"},
                  %c: tensor<1xf64> {aicf.role = "param", aicf.name = "c", aicf.init = 0.5 : f64},
                  %s: tensor<11x1xf64> {aicf.role = "param", aicf.name = "s", aicf.init = "uniform_fan_in"},
                  %lr: tensor<f64> {aicf.role = "hyper", aicf.name = "lr"})
-    -> (tensor<f64> {aicf.name = "loss", aicf.minimize}) attributes {aicf.optimizer = #aicf.sgd<lr = "lr">} {
+    -> (tensor<f64> {aicf.name = "loss", aicf.minimize}) attributes {aicf.target = #aicf.target<cuda, narrow_product_bytes = 0>, aicf.optimizer = #aicf.sgd<lr = "lr">} {
   %0 = aicf.reshape %x to [2, 2, 1] : tensor<2x2xf64>
   %1 = aicf.linear %0, %w, %b : tensor<2x2x1xf64>, tensor<6x1xf64>, tensor<6xf64>
   %2 = aicf.relu %1 : tensor<2x2x6xf64>

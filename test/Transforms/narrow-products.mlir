@@ -1,5 +1,5 @@
-// RUN: aicf-opt %s --aicf-narrow-products=least-bytes=0 --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-narrow-products=least-bytes=0 --remarks-filter=aicf --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: aicf-opt %s --aicf-narrow-products --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-narrow-products --remarks-filter=aicf --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Tests one column: a product with the weights, summed over rows.
 // REMARK: NarrowProducts | Category:aicf | Function=column | Remark="a product of one column or one term became elementwise products and sums"
@@ -16,7 +16,8 @@
 func.func @column(%x: tensor<2x4x8xf32> {aicf.role = "input", aicf.name = "x"},
                   %w: tensor<1x8xf32> {aicf.role = "input", aicf.name = "w"},
                   %b: tensor<1xf32> {aicf.role = "input", aicf.name = "b"})
-    -> (tensor<2x4x1xf32> {aicf.name = "y"}) {
+    -> (tensor<2x4x1xf32> {aicf.name = "y"})
+    attributes {aicf.target = #aicf.target<cuda, narrow_product_bytes = 0>} {
   %y = aicf.linear %x, %w, %b : tensor<2x4x8xf32>, tensor<1x8xf32>, tensor<1xf32>
   return %y : tensor<2x4x1xf32>
 }
@@ -41,7 +42,8 @@ func.func @column(%x: tensor<2x4x8xf32> {aicf.role = "input", aicf.name = "x"},
 func.func @matrix(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
                   %w: tensor<1x8xf32> {aicf.role = "input", aicf.name = "w"},
                   %b: tensor<1xf32> {aicf.role = "input", aicf.name = "b"})
-    -> (tensor<4x1xf32> {aicf.name = "y"}, tensor<4x1xf32> {aicf.name = "z"}) {
+    -> (tensor<4x1xf32> {aicf.name = "y"}, tensor<4x1xf32> {aicf.name = "z"})
+    attributes {aicf.target = #aicf.target<cuda, narrow_product_bytes = 0>} {
   %r = aicf.reshape %w to [8] : tensor<1x8xf32>
   %v = aicf.broadcast %r to [4, 8] : tensor<8xf32>
   %m = aicf.mul %x, %v : tensor<4x8xf32>, tensor<4x8xf32>
@@ -65,7 +67,8 @@ func.func @matrix(%x: tensor<4x8xf32> {aicf.role = "input", aicf.name = "x"},
 // CHECK-NEXT: return %[[Y]]
 func.func @term(%x: tensor<4x1xf64> {aicf.role = "input", aicf.name = "x"},
                 %w: tensor<1x8xf64> {aicf.role = "input", aicf.name = "w"})
-    -> (tensor<4x8xf64> {aicf.name = "y"}) {
+    -> (tensor<4x8xf64> {aicf.name = "y"})
+    attributes {aicf.target = #aicf.target<cuda, narrow_product_bytes = 0>} {
   %y = aicf.linear %x, %w {aicf.recompute = "block", transW = false} : tensor<4x1xf64>, tensor<1x8xf64>
   return %y : tensor<4x8xf64>
 }
@@ -85,7 +88,8 @@ func.func @term(%x: tensor<4x1xf64> {aicf.role = "input", aicf.name = "x"},
 func.func @parts(%a: tensor<4x3xf32> {aicf.role = "input", aicf.name = "a"},
                  %b: tensor<4x5xf32> {aicf.role = "input", aicf.name = "b"},
                  %w: tensor<1x8xf32> {aicf.role = "input", aicf.name = "w"})
-    -> (tensor<4x1xf32> {aicf.name = "y"}) {
+    -> (tensor<4x1xf32> {aicf.name = "y"})
+    attributes {aicf.target = #aicf.target<cuda, narrow_product_bytes = 0>} {
   %x = aicf.concat %a, %b {axis = 1 : i64} : tensor<4x3xf32>, tensor<4x5xf32>
   %y = aicf.linear %x, %w : tensor<4x8xf32>, tensor<1x8xf32>
   return %y : tensor<4x1xf32>
@@ -104,7 +108,8 @@ func.func @whole(%a: tensor<4x4xf32> {aicf.role = "input", aicf.name = "a"},
                  %w: tensor<1x4xf32> {aicf.role = "input", aicf.name = "w"},
                  %v: tensor<1x8xf32> {aicf.role = "input", aicf.name = "v"})
     -> (tensor<8x1xf32> {aicf.name = "y"}, tensor<4x1xf32> {aicf.name = "u"},
-        tensor<4x8xf32> {aicf.name = "z"}) {
+        tensor<4x8xf32> {aicf.name = "z"})
+    attributes {aicf.target = #aicf.target<cuda, narrow_product_bytes = 0>} {
   %x = aicf.concat %a, %a {axis = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32>
   %y = aicf.linear %x, %w : tensor<8x4xf32>, tensor<1x4xf32>
   %z = aicf.concat %a, %a {axis = 1 : i64} : tensor<4x4xf32>, tensor<4x4xf32>

@@ -1,4 +1,4 @@
-// RUN: aicf-opt %s --aicf-rt-pad-tensors=target=cuda --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-pad-tensors --split-input-file | FileCheck %s
 // RUN: sed -n 's,^// STEP: ,,p' %s | not aicf-opt --aicf-rt-pad-tensors 2>&1 | FileCheck %s --check-prefix=FORM
 
 // Tests an entry that is not lowered.

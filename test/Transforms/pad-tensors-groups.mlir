@@ -1,5 +1,5 @@
-// RUN: aicf-opt %s --aicf-rt-pad-tensors=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-pad-tensors=target=cuda --split-input-file --remarks-filter=aicf 2>&1 | FileCheck %s --check-prefix=REMARK --implicit-check-not=Function=no_gain
+// RUN: aicf-opt %s --aicf-rt-pad-tensors --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-pad-tensors --split-input-file --remarks-filter=aicf 2>&1 | FileCheck %s --check-prefix=REMARK --implicit-check-not=Function=no_gain
 
 // Which tensors around a padded product are padded with it.
 
@@ -13,7 +13,7 @@
 func.func @multiples(%x: tensor<1000x777xf32> {aicf.role = "input", aicf.name = "x"},
                      %w: tensor<1000x776xf32> {aicf.role = "param", aicf.name = "w"},
                      %w16: tensor<1000x776xbf16> {aicf.role = "state", aicf.name = "w16", aicf.derived_from = "w"})
-    -> (tensor<1000x776xf32> {aicf.name = "y"}) {
+    -> (tensor<1000x776xf32> {aicf.name = "y"}) attributes {aicf.target = #aicf.target<cuda>} {
   // CHECK: cast({{.*}}) -> tensor<1000x777xbf16>
   // CHECK: cast({{.*}}) -> tensor<1000x777xf32>
   // CHECK: cast({{.*}}) -> tensor<1000x777xbf16, #aicf_rt.padded>
@@ -37,7 +37,8 @@ func.func @multiples(%x: tensor<1000x777xf32> {aicf.role = "input", aicf.name = 
 // CHECK: gemm({{.*}}) {{.*}}: (tensor<1000x777xbf16>, tensor<560x777xbf16, #aicf_rt.padded>)
 func.func @not_zero(%x: tensor<1000x777xbf16> {aicf.role = "input", aicf.name = "x"},
                     %w: tensor<560x777xf32> {aicf.role = "input", aicf.name = "w"})
-    -> (tensor<1000x560xf32> {aicf.name = "y"}, tensor<560x560xf32> {aicf.name = "z"}) {
+    -> (tensor<1000x560xf32> {aicf.name = "y"}, tensor<560x560xf32> {aicf.name = "z"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %a = aicf_rt.call exp(%x) : (tensor<1000x777xbf16>) -> tensor<1000x777xbf16>
   %w16 = aicf_rt.call cast(%w) : (tensor<560x777xf32>) -> tensor<560x777xbf16>
   %y = aicf_rt.call gemm(%a, %w16) {transB = true} : (tensor<1000x777xbf16>, tensor<560x777xbf16>) -> tensor<1000x560xf32>
@@ -53,13 +54,14 @@ func.func @not_zero(%x: tensor<1000x777xbf16> {aicf.role = "input", aicf.name = 
 func.func @exchanged(%w: tensor<560x777xf32> {aicf.role = "param", aicf.name = "w"},
                      %a: tensor<560x777xbf16> {aicf.role = "state", aicf.name = "a", aicf.derived_from = "w"},
                      %b: tensor<560x777xbf16> {aicf.role = "state", aicf.name = "b", aicf.derived_from = "w"})
-    -> (tensor<560x777xbf16> {aicf.updates = "a"}, tensor<560x777xbf16> {aicf.updates = "b"}) {
+    -> (tensor<560x777xbf16> {aicf.updates = "a"}, tensor<560x777xbf16> {aicf.updates = "b"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   return %b, %a : tensor<560x777xbf16>, tensor<560x777xbf16>
 }
 func.func @reader(%w: tensor<560x777xf32> {aicf.role = "param", aicf.name = "w"},
                   %a: tensor<560x777xbf16> {aicf.role = "state", aicf.name = "a", aicf.derived_from = "w"},
                   %b: tensor<560x777xbf16> {aicf.role = "state", aicf.name = "b", aicf.derived_from = "w"})
-    -> (tensor<560x560xf32> {aicf.name = "y"}) {
+    -> (tensor<560x560xf32> {aicf.name = "y"}) attributes {aicf.target = #aicf.target<cuda>} {
   %y = aicf_rt.call gemm(%a, %b) {transB = true} : (tensor<560x777xbf16>, tensor<560x777xbf16>) -> tensor<560x560xf32>
   return %y : tensor<560x560xf32>
 }
@@ -71,7 +73,8 @@ func.func @reader(%w: tensor<560x777xf32> {aicf.role = "param", aicf.name = "w"}
 // CHECK-NOT: #aicf_rt.padded>
 func.func @read(%w: tensor<560x777xf32> {aicf.role = "param", aicf.name = "w"},
                 %a: tensor<560x777xbf16> {aicf.role = "state", aicf.name = "a", aicf.derived_from = "w"})
-    -> (tensor<560x777xbf16> {aicf.updates = "a"}, tensor<560x560xf32> {aicf.name = "y"}) {
+    -> (tensor<560x777xbf16> {aicf.updates = "a"}, tensor<560x560xf32> {aicf.name = "y"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   %n = aicf_rt.call cast(%w) : (tensor<560x777xf32>) -> tensor<560x777xbf16>
   %y = aicf_rt.call gemm(%n, %a) {transB = true} : (tensor<560x777xbf16>, tensor<560x777xbf16>) -> tensor<560x560xf32>
   return %n, %y : tensor<560x777xbf16>, tensor<560x560xf32>
@@ -83,7 +86,7 @@ func.func @read(%w: tensor<560x777xf32> {aicf.role = "param", aicf.name = "w"},
 // CHECK-LABEL: func.func @no_gain
 // CHECK-NOT: #aicf_rt.padded>
 func.func @no_gain(%x: tensor<1000x777xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<1000x777xbf16> {aicf.name = "y"}) {
+    -> (tensor<1000x777xbf16> {aicf.name = "y"}) attributes {aicf.target = #aicf.target<cuda>} {
   %a = aicf_rt.call cast(%x) launch<kernel = "none"> : (tensor<1000x777xf32>) -> tensor<1000x777xbf16>
   %y = aicf_rt.call {
     t0 = relu(%a)
@@ -100,7 +103,7 @@ func.func @no_gain(%x: tensor<1000x777xf32> {aicf.role = "input", aicf.name = "x
 // CHECK: t0 = relu
 // CHECK: } : (tensor<1000x777xbf16>) -> tensor<1000x777xbf16>
 func.func @no_kernel(%x: tensor<1000x777xf32> {aicf.role = "input", aicf.name = "x"})
-    -> (tensor<1000x1000xf32> {aicf.name = "y"}) {
+    -> (tensor<1000x1000xf32> {aicf.name = "y"}) attributes {aicf.target = #aicf.target<cuda>} {
   %a = aicf_rt.call cast(%x) : (tensor<1000x777xf32>) -> tensor<1000x777xbf16>
   %y = aicf_rt.call gemm(%a, %a) {transB = true} : (tensor<1000x777xbf16>, tensor<1000x777xbf16>) -> tensor<1000x1000xf32>
   %b = aicf_rt.call cast(%x) : (tensor<1000x777xf32>) -> tensor<1000x777xbf16>

@@ -1,5 +1,5 @@
-// RUN: aicf-opt %s --aicf-rt-pad-tensors=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-pad-tensors=target=cpu --split-input-file | FileCheck %s --check-prefix=CPU
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-pad-tensors --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rt-pad-tensors --split-input-file | FileCheck %s --check-prefix=CPU
 // CPU-NOT: #aicf_rt.padded>
 
 // Tests a product that the library runs: its operand is padded, the output is

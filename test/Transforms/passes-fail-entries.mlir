@@ -12,7 +12,7 @@
 // RUN: not aicf-opt %t/update.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=UPDATE
 // RUN: not aicf-opt %t/derived.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=DERIVED
 // RUN: not aicf-opt %t/kernel.mlir --aicf-rt-select-kernels 2>&1 | FileCheck %s --check-prefix=KERNEL
-// RUN: not aicf-opt %t/view.mlir --aicf-rt-select-kernels=target=cuda 2>&1 | FileCheck %s --check-prefix=VIEW
+// RUN: not aicf-opt %t/view.mlir --aicf-set-target=target=cuda --aicf-rt-select-kernels 2>&1 | FileCheck %s --check-prefix=VIEW
 // RUN: not aicf-opt %t/shared.mlir --aicf-verify-entries 2>&1 | FileCheck %s --check-prefix=SHARED
 
 //--- early.mlir

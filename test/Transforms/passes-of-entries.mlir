@@ -1,7 +1,7 @@
 // Tests that passes of entries leave other functions alone, and that an entry
 // that is not in their form fails the pass and not only reports an error.
 // RUN: split-file %s %t
-// RUN: aicf-opt %t/helper.mlir --aicf-rt-batch-calls=target=cuda --aicf-rt-fuse-calls=target=cuda --aicf-rt-annotate-inplace | FileCheck %s
+// RUN: aicf-opt %t/helper.mlir --aicf-set-target=target=cuda --aicf-rt-batch-calls --aicf-rt-fuse-calls --aicf-rt-annotate-inplace | FileCheck %s
 // RUN: not aicf-opt %t/illegal.mlir --aicf-rt-batch-calls 2>&1 | FileCheck %s --check-prefix=ILLEGAL
 // RUN: not aicf-opt %t/illegal.mlir --aicf-rt-fuse-calls 2>&1 | FileCheck %s --check-prefix=ILLEGAL
 // RUN: not aicf-opt %t/illegal.mlir --aicf-rt-annotate-inplace 2>&1 | FileCheck %s --check-prefix=ILLEGAL

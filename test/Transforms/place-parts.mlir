@@ -1,5 +1,5 @@
 // RUN: aicf-opt %s --split-input-file --aicf-rt-place-parts | FileCheck %s
-// RUN: aicf-opt %s --split-input-file --aicf-rt-place-parts=target=cuda | FileCheck %s
+// RUN: aicf-opt %s --split-input-file --aicf-set-target=target=cuda --aicf-rt-place-parts | FileCheck %s
 
 // Tests where parts go: rows, columns, heads of a product, parts of parts, and rows
 // of a state.

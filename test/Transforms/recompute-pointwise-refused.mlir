@@ -1,9 +1,7 @@
 // Tests values that are read from memory, and not computed again. Each of these is relu as
 // in recompute-pointwise.mlir, but for what its comment says.
 
-// RUN: aicf-opt %s --aicf-rt-recompute-pointwise=target=cuda --split-input-file | FileCheck %s
-// RUN: not aicf-opt %s --aicf-rt-recompute-pointwise=target=tpu 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: Cannot find option named 'tpu'
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-recompute-pointwise --split-input-file | FileCheck %s
 
 // The entry returns it.
 // CHECK-LABEL: func.func @returned

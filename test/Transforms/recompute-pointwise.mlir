@@ -1,7 +1,7 @@
 // Tests values that are computed again in the calls that read them.
 
-// RUN: aicf-opt %s --aicf-rt-recompute-pointwise=target=cuda --split-input-file | FileCheck %s
-// RUN: aicf-opt %s --aicf-rt-recompute-pointwise=target=cuda --remarks-filter-passed=aicf --split-input-file --verify-diagnostics -o /dev/null
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-recompute-pointwise --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-set-target=target=cuda --aicf-rt-recompute-pointwise --remarks-filter-passed=aicf --split-input-file --verify-diagnostics -o /dev/null
 
 // CHECK-LABEL: func.func @sums
 // CHECK: %[[ROWS:.*]] = aicf_rt.call {
@@ -111,7 +111,7 @@ func.func @square(%x: tensor<4096x8192xf32> {aicf.role = "input", aicf.name = "x
 // -----
 
 // On a CPU, too, what does not stay in its second cache.
-// RUN: aicf-opt %s --aicf-rt-recompute-pointwise=target=cpu --split-input-file | FileCheck %s --check-prefix=CPU
+// RUN: aicf-opt %s --aicf-rt-recompute-pointwise --split-input-file | FileCheck %s --check-prefix=CPU
 // CPU-LABEL: func.func @middle
 // CPU-COUNT-2: t0 = relu(
 // CHECK-LABEL: func.func @middle

@@ -1,7 +1,7 @@
 // RUN: split-file %s %t
-// RUN: aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda" --remarks-filter=aicf --verify-diagnostics -o /dev/null
-// RUN: aicf-opt %t/timed.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/profile.json" --remarks-filter=aicf --verify-diagnostics -o /dev/null
-// RUN: sed /expected/d %t/step.mlir | aicf-opt "--aicf-rt-select-kernels=target=cuda" 2>&1 | FileCheck %s --allow-empty
+// RUN: aicf-opt %t/step.mlir --aicf-rt-select-kernels --remarks-filter=aicf --verify-diagnostics -o /dev/null
+// RUN: aicf-opt %t/timed.mlir --aicf-rt-select-kernels=profile=%t/profile.json --remarks-filter=aicf --verify-diagnostics -o /dev/null
+// RUN: sed /expected/d %t/step.mlir | aicf-opt --aicf-rt-select-kernels 2>&1 | FileCheck %s --allow-empty
 // Tests that nothing is said where nobody asks.
 // CHECK-NOT: remark
 
@@ -10,17 +10,18 @@
 func.func @why(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
                %w: tensor<512x512xf32> {aicf.role = "input", aicf.name = "w"},
                %b: tensor<512xf32> {aicf.role = "input", aicf.name = "b"},
-               %v: tensor<32xf32> {aicf.role = "input", aicf.name = "v"}) {
+               %v: tensor<32xf32> {aicf.role = "input", aicf.name = "v"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   // expected-remark @+1 {{relu runs relu_f32_v0: the first automatic kernel that takes the call and pays; relu_f32_vec4_v0: operand 0's last dimension is not a multiple of 4}}
   %0 = aicf_rt.call relu(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  // expected-remark @+1 {{gemm runs gemm_f32_lt_v0: the first automatic kernel that takes the call and pays; gemm_f32_tile_v0: it does not pay: not (isSmallProduct(c)); gemm_tf32_lt_v0: aicf.math is not "tf32"}}
+  // expected-remark @+1 {{gemm runs gemm_f32_lt_v0: the first automatic kernel that takes the call and pays; gemm_f32_tile_v0: it does not pay: not (isSmallProduct(c, costs)); gemm_tf32_lt_v0: the target's math is not "tf32"}}
   %1 = aicf_rt.call gemm(%w, %w) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
   // expected-remark @+1 {{relu runs relu_f32_v0: the call names it}}
   %2 = aicf_rt.call relu(%w) launch<kernel = "relu_f32_v0"> : (tensor<512x512xf32>) -> tensor<512x512xf32>
   // expected-remark @+2 {{copy_saved runs copy_saved}}
   // expected-remark @+1 {{a save stays: aicf-rt-eliminate-saves, which --opt-level=2 runs, was not run}}
   %3 = aicf_rt.call copy_saved(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  // expected-remark @+1 {{gemm, bias_add, relu runs gemm_bias_f32_lt_v0: the first automatic kernel that takes the call and pays; gemm_bias_f32_tile_v0: it does not pay: not (isSmallProduct(c)); gemm_bias_tf32_lt_v0: aicf.math is not "tf32"}}
+  // expected-remark @+1 {{gemm, bias_add, relu runs gemm_bias_f32_lt_v0: the first automatic kernel that takes the call and pays; gemm_bias_f32_tile_v0: it does not pay: not (isSmallProduct(c, costs)); gemm_bias_tf32_lt_v0: the target's math is not "tf32"}}
   %4 = aicf_rt.call {
     t0 = gemm(%w, %w)
     t1 = bias_add(t0, %b)
@@ -38,8 +39,8 @@ func.func @why(%x: tensor<4x6xf32> {aicf.role = "input", aicf.name = "x"},
 
 // Tests a product that tf32 admits, and a kernel that only a call may name.
 func.func @tf32(%w: tensor<512x512xf32> {aicf.role = "input", aicf.name = "w"})
-    attributes {aicf.math = "tf32"} {
-  // expected-remark @+1 {{gemm runs gemm_tf32_lt_v0: the first automatic kernel that takes the call and pays; gemm_f32_tile_v0: it does not pay: not (isSmallProduct(c))}}
+    attributes {aicf.target = #aicf.target<cuda, math = "tf32">} {
+  // expected-remark @+1 {{gemm runs gemm_tf32_lt_v0: the first automatic kernel that takes the call and pays; gemm_f32_tile_v0: it does not pay: not (isSmallProduct(c, costs))}}
   %1 = aicf_rt.call gemm(%w, %w) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
   return
 }
@@ -50,7 +51,8 @@ func.func @tf32(%w: tensor<512x512xf32> {aicf.role = "input", aicf.name = "w"})
 //--- timed.mlir
 // Tests a choice by time, and one of a call that was not timed.
 func.func @timed(%x: tensor<8x8xf32> {aicf.role = "input", aicf.name = "x"},
-                 %y: tensor<4x4xf32> {aicf.role = "input", aicf.name = "y"}) {
+                 %y: tensor<4x4xf32> {aicf.role = "input", aicf.name = "y"})
+    attributes {aicf.target = #aicf.target<cuda>} {
   // expected-remark @+1 {{relu runs relu_f32_v0: the fastest in the profile, 1.50 us}}
   %0 = aicf_rt.call relu(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
   // expected-remark @+1 {{relu runs relu_f32_vec4_v0: the first automatic kernel that takes the call and pays}}

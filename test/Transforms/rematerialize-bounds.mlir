@@ -1,5 +1,5 @@
 // RUN: aicf-opt %s --aicf-rematerialize --split-input-file | FileCheck %s
-// RUN: aicf-opt %s "--aicf-rematerialize=rate=100 call-bytes=0" --split-input-file | FileCheck %s --check-prefix=MASK
+// RUN: aicf-opt %s --aicf-rematerialize=rate=100 --split-input-file | FileCheck %s --check-prefix=MASK
 
 // The bounds of hardtanh are outside of where it passes dy on, and f32 holds every bound.
 // CHECK-LABEL: @hardtanh
@@ -9,7 +9,8 @@
 // CHECK: aicf.hardtanh_bwd %arg1, %[[S]]
 func.func @hardtanh(%W: tensor<4x4xf32> {aicf.role = "param", aicf.name = "W"},
                     %d: tensor<4x4xf32> {aicf.role = "input", aicf.name = "d"})
-    -> (tensor<4x4xf32> {aicf.name = "a"}, tensor<4x4xf32> {aicf.name = "b"}) {
+    -> (tensor<4x4xf32> {aicf.name = "a"}, tensor<4x4xf32> {aicf.name = "b"})
+    attributes {aicf.target = #aicf.target<cpu, call_bytes = 0>} {
   %h = aicf.linear %d, %W : tensor<4x4xf32>, tensor<4x4xf32>
   %hs = aicf.save %h : tensor<4x4xf32>
   %y = aicf.hardtanh %h {min = 0.0, max = 0.1} : tensor<4x4xf32>
@@ -36,7 +37,8 @@ func.func @hardtanh(%W: tensor<4x4xf32> {aicf.role = "param", aicf.name = "W"},
 // MASK: aicf.masked_fill %arg1, %[[S2]]
 func.func @masks(%W: tensor<4x4xf32> {aicf.role = "param", aicf.name = "W"},
                  %d: tensor<4x4xf32> {aicf.role = "input", aicf.name = "d"})
-    -> (tensor<4x4xf32> {aicf.name = "a"}, tensor<4x4xf32> {aicf.name = "b"}) {
+    -> (tensor<4x4xf32> {aicf.name = "a"}, tensor<4x4xf32> {aicf.name = "b"})
+    attributes {aicf.target = #aicf.target<cpu, call_bytes = 0>} {
   %h = aicf.linear %d, %W : tensor<4x4xf32>, tensor<4x4xf32>
   %hs = aicf.save %h : tensor<4x4xf32>
   %k = aicf.linear %d, %W {transW = false} : tensor<4x4xf32>, tensor<4x4xf32>

@@ -1,7 +1,7 @@
-// RUN: aicf-opt %s "--aicf-rematerialize=rate=2 call-bytes=0" --split-input-file | FileCheck %s
-// RUN: aicf-opt %s "--aicf-rematerialize=rate=1.99 call-bytes=0" --split-input-file | FileCheck %s --check-prefix=FEW
-// RUN: aicf-opt %s "--aicf-rematerialize=rate=2 call-bytes=1" --split-input-file | FileCheck %s --check-prefix=FEW
-// RUN: aicf-opt %s "--aicf-rematerialize=rate=4.4 call-bytes=0" --split-input-file | FileCheck %s --check-prefix=MANY
+// RUN: aicf-opt %s --aicf-rematerialize=rate=2 --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-rematerialize=rate=1.99 --split-input-file | FileCheck %s --check-prefix=FEW
+// RUN: sed 's/call_bytes = 0/call_bytes = 1/' %s | aicf-opt --aicf-rematerialize=rate=2 --split-input-file | FileCheck %s --check-prefix=FEW
+// RUN: aicf-opt %s --aicf-rematerialize=rate=4.4 --split-input-file | FileCheck %s --check-prefix=MANY
 // RUN: aicf-opt %s --aicf-rematerialize --split-input-file | FileCheck %s --check-prefix=FREE
 
 // A unary op moves two bytes for each byte of its result. %g is larger than %x, which
@@ -16,7 +16,8 @@
 // FREE: aicf.save
 func.func @unary(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
                  %d: tensor<4xf32> {aicf.role = "input", aicf.name = "d"})
-    -> (tensor<4xf32> {aicf.name = "y"}, tensor<4xf32> {aicf.name = "dx"}) {
+    -> (tensor<4xf32> {aicf.name = "y"}, tensor<4xf32> {aicf.name = "dx"})
+    attributes {aicf.target = #aicf.target<cpu, call_bytes = 0>} {
   %g = aicf.gelu %x : tensor<4xf32>
   %s = aicf.save %g : tensor<4xf32>
   %y = aicf.exp %g : tensor<4xf32>
@@ -41,7 +42,8 @@ func.func @larger(%x: tensor<4x4xf16> {aicf.role = "input", aicf.name = "x"},
                   %d: tensor<4x4xf32> {aicf.role = "input", aicf.name = "d"},
                   %e: tensor<4x4xf16> {aicf.role = "input", aicf.name = "e"})
     -> (tensor<4x4xf32> {aicf.name = "y"}, tensor<4x4xf32> {aicf.name = "a"},
-        tensor<4x4xf16> {aicf.name = "b"}) {
+        tensor<4x4xf16> {aicf.name = "b"})
+    attributes {aicf.target = #aicf.target<cpu, call_bytes = 0>} {
   %h = aicf.linear %x, %W : tensor<4x4xf16>, tensor<4x4xf16>
   %hs = aicf.save %h : tensor<4x4xf16>
   %c = aicf.cast %h to f32 : tensor<4x4xf16>
@@ -71,7 +73,8 @@ func.func @larger(%x: tensor<4x4xf16> {aicf.role = "input", aicf.name = "x"},
 func.func @smaller(%x: tensor<4x4xf16> {aicf.role = "input", aicf.name = "x"},
                    %W: tensor<4x4xf16> {aicf.role = "param", aicf.name = "W"},
                    %d: tensor<16xf64> {aicf.role = "input", aicf.name = "d"})
-    -> (tensor<16xf64> {aicf.name = "y"}, tensor<16xf64> {aicf.name = "a"}) {
+    -> (tensor<16xf64> {aicf.name = "y"}, tensor<16xf64> {aicf.name = "a"})
+    attributes {aicf.target = #aicf.target<cpu, call_bytes = 0>} {
   %h = aicf.linear %x, %W : tensor<4x4xf16>, tensor<4x4xf16>
   %c = aicf.cast %h to f64 : tensor<4x4xf16>
   %v = aicf.reshape %c to [16] : tensor<4x4xf64>
@@ -90,7 +93,8 @@ func.func @smaller(%x: tensor<4x4xf16> {aicf.role = "input", aicf.name = "x"},
 func.func @returned(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
                     %d: tensor<4xf32> {aicf.role = "input", aicf.name = "d"})
     -> (tensor<4xf32> {aicf.name = "y"}, tensor<4xf32> {aicf.name = "s"},
-        tensor<4xf32> {aicf.name = "a"}, tensor<4xf32> {aicf.name = "b"}) {
+        tensor<4xf32> {aicf.name = "a"}, tensor<4xf32> {aicf.name = "b"})
+    attributes {aicf.target = #aicf.target<cpu, call_bytes = 0>} {
   %y = aicf.gelu %x : tensor<4xf32>
   %ys = aicf.save %y : tensor<4xf32>
   %t = aicf.tanh %x : tensor<4xf32>
@@ -114,7 +118,8 @@ func.func @source(%z: tensor<4xf32> {aicf.role = "input", aicf.name = "z"},
                   %d: tensor<4xf32> {aicf.role = "input", aicf.name = "d"},
                   %e: tensor<4xf64> {aicf.role = "input", aicf.name = "e"})
     -> (tensor<4xf64> {aicf.name = "y"}, tensor<4xf32> {aicf.name = "a"},
-        tensor<4xf64> {aicf.name = "b"}) {
+        tensor<4xf64> {aicf.name = "b"})
+    attributes {aicf.target = #aicf.target<cpu, call_bytes = 0>} {
   %x = aicf.exp %z : tensor<4xf32>
   %xs = aicf.save %x : tensor<4xf32>
   %c = aicf.cast %x to f64 : tensor<4xf32>

@@ -1,5 +1,5 @@
 // RUN: aicf-opt %s --aicf-rematerialize --split-input-file | FileCheck %s
-// RUN: aicf-opt %s "--aicf-rematerialize=rate=1 call-bytes=0" --split-input-file | FileCheck %s --check-prefix=MASK
+// RUN: aicf-opt %s --aicf-rematerialize=rate=1 --split-input-file | FileCheck %s --check-prefix=MASK
 
 // relu_bwd may read both sides of relu. The other side is kept for %b and %d.
 // CHECK-LABEL: @sides
@@ -14,7 +14,8 @@ func.func @sides(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"},
                  %W: tensor<4x4xf32> {aicf.role = "param", aicf.name = "W"},
                  %d: tensor<4x4xf32> {aicf.role = "input", aicf.name = "d"})
     -> (tensor<4x4xf32> {aicf.name = "y"}, tensor<4x4xf32> {aicf.name = "a"},
-        tensor<4x4xf32> {aicf.name = "b"}, tensor<4x4xf32> {aicf.name = "c"}) {
+        tensor<4x4xf32> {aicf.name = "b"}, tensor<4x4xf32> {aicf.name = "c"})
+    attributes {aicf.target = #aicf.target<cpu, call_bytes = 0>} {
   %q = aicf.relu %x : tensor<4x4xf32>
   %qs = aicf.save %q : tensor<4x4xf32>
   %h = aicf.linear %q, %W : tensor<4x4xf32>, tensor<4x4xf32>
@@ -37,7 +38,8 @@ func.func @sides(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"},
 func.func @differ(%W: tensor<4x4xf16> {aicf.role = "param", aicf.name = "W"},
                   %d: tensor<4x4xf16> {aicf.role = "input", aicf.name = "d"})
     -> (tensor<4x4xf16> {aicf.name = "a"}, tensor<4x4xf16> {aicf.name = "b"},
-        tensor<4x4xf16> {aicf.name = "c"}) {
+        tensor<4x4xf16> {aicf.name = "c"})
+    attributes {aicf.target = #aicf.target<cpu, call_bytes = 0>} {
   %h = aicf.linear %d, %W : tensor<4x4xf16>, tensor<4x4xf16>
   %hs = aicf.save %h : tensor<4x4xf16>
   %r = aicf.leaky_relu %h {slope = 0.1} : tensor<4x4xf16>
@@ -72,7 +74,8 @@ func.func @differ(%W: tensor<4x4xf16> {aicf.role = "param", aicf.name = "W"},
 func.func @mask(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"},
                 %W: tensor<4x4xf32> {aicf.role = "param", aicf.name = "W"},
                 %d: tensor<4x4xf32> {aicf.role = "input", aicf.name = "d"})
-    -> (tensor<4x4xf32> {aicf.name = "y"}, tensor<4x4xf32> {aicf.name = "a"}) {
+    -> (tensor<4x4xf32> {aicf.name = "y"}, tensor<4x4xf32> {aicf.name = "a"})
+    attributes {aicf.target = #aicf.target<cpu, call_bytes = 0>} {
   %h = aicf.linear %x, %W : tensor<4x4xf32>, tensor<4x4xf32>
   %q = aicf.relu %h : tensor<4x4xf32>
   %qs = aicf.save %q : tensor<4x4xf32>
@@ -91,7 +94,8 @@ func.func @no_mask(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"},
                    %W: tensor<4x4xf32> {aicf.role = "param", aicf.name = "W"},
                    %d: tensor<4x4xf32> {aicf.role = "input", aicf.name = "d"})
     -> (tensor<4x4xf32> {aicf.name = "y"}, tensor<4x4xf32> {aicf.name = "a"},
-        tensor<4x4xf32> {aicf.name = "b"}) {
+        tensor<4x4xf32> {aicf.name = "b"})
+    attributes {aicf.target = #aicf.target<cpu, call_bytes = 0>} {
   %h = aicf.linear %x, %W : tensor<4x4xf32>, tensor<4x4xf32>
   %hs = aicf.save %h : tensor<4x4xf32>
   %r = aicf.leaky_relu %h {slope = 0.1} : tensor<4x4xf32>
@@ -112,7 +116,8 @@ func.func @no_mask(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"},
 // CHECK: aicf.relu_bwd %arg1, %[[S]]
 func.func @late(%W: tensor<4x4xf32> {aicf.role = "param", aicf.name = "W"},
                 %d: tensor<4x4xf32> {aicf.role = "input", aicf.name = "d"})
-    -> (tensor<4x4xf32> {aicf.name = "a"}, tensor<4x4xf32> {aicf.name = "r"}) {
+    -> (tensor<4x4xf32> {aicf.name = "a"}, tensor<4x4xf32> {aicf.name = "r"})
+    attributes {aicf.target = #aicf.target<cpu, call_bytes = 0>} {
   %h = aicf.linear %d, %W : tensor<4x4xf32>, tensor<4x4xf32>
   %s = aicf.save %h : tensor<4x4xf32>
   %a = aicf.relu_bwd %d, %s : tensor<4x4xf32>, tensor<4x4xf32>

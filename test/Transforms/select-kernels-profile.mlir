@@ -1,16 +1,16 @@
 // RUN: split-file %s %t
-// RUN: aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/profile.json" | FileCheck %t/step.mlir
-// RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/step.mlir" 2>&1 | FileCheck %s --check-prefix=BAD
-// RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=EMPTY
-// RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/number.json" 2>&1 | FileCheck %s --check-prefix=BAD
-// RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/text.json" 2>&1 | FileCheck %s --check-prefix=BAD
-// RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/device.json" 2>&1 | FileCheck %s --check-prefix=BAD
-// RUN: aicf-opt %t/long.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/long.json" | FileCheck %t/long.mlir
-// RUN: aicf-opt %t/long.mlir "--aicf-rt-select-kernels=target=cuda" | FileCheck %t/long.mlir --check-prefix=GUESS
-// RUN: aicf-opt %t/products.mlir "--aicf-rt-select-kernels=target=cuda profile=%t/products.json" | FileCheck %t/products.mlir
-// RUN: aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cpu profile=%t/cpu.json" | FileCheck %s --check-prefix=CPU
-// RUN: not aicf-opt %t/step.mlir "--aicf-rt-select-kernels=target=cpu profile=%t/profile.json" 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: aicf-opt %t/step.mlir --aicf-set-target=target=cuda --aicf-rt-select-kernels=profile=%t/profile.json | FileCheck %t/step.mlir
+// RUN: not aicf-opt %t/step.mlir --aicf-set-target=target=cuda --aicf-rt-select-kernels=profile=%t/none.json 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not aicf-opt %t/step.mlir --aicf-set-target=target=cuda --aicf-rt-select-kernels=profile=%t/step.mlir 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: not aicf-opt %t/step.mlir --aicf-set-target=target=cuda --aicf-rt-select-kernels=profile=%t/empty.json 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not aicf-opt %t/step.mlir --aicf-set-target=target=cuda --aicf-rt-select-kernels=profile=%t/number.json 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: not aicf-opt %t/step.mlir --aicf-set-target=target=cuda --aicf-rt-select-kernels=profile=%t/text.json 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: not aicf-opt %t/step.mlir --aicf-set-target=target=cuda --aicf-rt-select-kernels=profile=%t/device.json 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: aicf-opt %t/long.mlir --aicf-set-target=target=cuda --aicf-rt-select-kernels=profile=%t/long.json | FileCheck %t/long.mlir
+// RUN: aicf-opt %t/long.mlir --aicf-set-target=target=cuda --aicf-rt-select-kernels | FileCheck %t/long.mlir --check-prefix=GUESS
+// RUN: aicf-opt %t/products.mlir --aicf-set-target=target=cuda --aicf-rt-select-kernels=profile=%t/products.json | FileCheck %t/products.mlir
+// RUN: aicf-opt %t/step.mlir --aicf-rt-select-kernels=profile=%t/cpu.json | FileCheck %s --check-prefix=CPU
+// RUN: not aicf-opt %t/step.mlir --aicf-rt-select-kernels=profile=%t/profile.json 2>&1 | FileCheck %s --check-prefix=OTHER
 // NONE: cannot read profile '{{.*}}none.json': No such file or directory
 // A profile that does not say where it was measured is taken.
 // CPU: launch<kernel = "relu_f32_v0">

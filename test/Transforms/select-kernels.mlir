@@ -1,11 +1,8 @@
 // RUN: aicf-opt %s --aicf-rt-select-kernels --split-input-file --verify-diagnostics | FileCheck %s
-// RUN: not aicf-opt %s --aicf-rt-select-kernels=target=tpu --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
-// RUN: sed -n '/^func.func @offsets/,$p' %s | aicf-opt --aicf-rt-select-kernels=target=cuda | FileCheck %s --check-prefix=CUDA
-// TARGET: --target option: Cannot find option named 'tpu'!
+// RUN: sed -n '/^func.func @offsets/,$p' %s | aicf-opt --aicf-set-target=target=cuda --aicf-rt-select-kernels | FileCheck %s --check-prefix=CUDA
 
 // Tests the choice by dtype, and that a legal kid stays.
 // CHECK-LABEL: func.func @choice
-// CHECK-SAME: aicf_rt.target = "cpu"
 func.func @choice(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"},
                   %y: tensor<4xf64> {aicf.role = "input", aicf.name = "y"},
                   %m: tensor<2x2xf32> {aicf.role = "input", aicf.name = "m"}) {

@@ -2,7 +2,7 @@
 
 // Tests a kid of another op.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    attributes {aicf_rt.target = "cpu"} {
+    attributes {aicf.target = #aicf.target<cpu>} {
   // expected-error @+1 {{kid "add_f32_v0" is not a kernel of this call on target cpu}}
   %0 = aicf_rt.call relu(%x) launch<kernel = "add_f32_v0"> : (tensor<4xf32>) -> tensor<4xf32>
   return
@@ -12,7 +12,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 
 // Tests a call without a kid.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    attributes {aicf_rt.target = "cpu"} {
+    attributes {aicf.target = #aicf.target<cpu>} {
   // expected-error @+1 {{kid "" is not a kernel of this call on target cpu}}
   %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
@@ -20,18 +20,10 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 
 // -----
 
-// Tests an entry without a target.
-// expected-error @+1 {{has no 'aicf_rt.target'}}
-func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
-  return
-}
-
-// -----
-
-// Tests a target that is not a device.
-// expected-error @+1 {{'aicf_rt.target' is "tpu", which is not a device, expected cpu or cuda}}
-func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
-    attributes {aicf_rt.target = "tpu"} {
+// Tests an entry without a target, which is one for the CPU.
+func.func @f(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  // expected-error @+1 {{kid "relu_f32_vec4_v0" is not a kernel of this call on target cpu}}
+  %0 = aicf_rt.call relu(%x) launch<kernel = "relu_f32_vec4_v0"> : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
 
@@ -40,7 +32,7 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 // Tests a legal one, of one primitive and of several.
 func.func @f(%x: tensor<4x4xf32> {aicf.role = "input", aicf.name = "x"},
              %b: tensor<4xf32> {aicf.role = "param", aicf.name = "b"})
-    attributes {aicf_rt.target = "cuda"} {
+    attributes {aicf.target = #aicf.target<cuda>} {
   %0 = aicf_rt.call relu(%x) launch<kernel = "relu_f32_v0"> : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %1 = aicf_rt.call {
     t0 = gemm(%x, %0)

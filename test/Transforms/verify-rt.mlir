@@ -57,9 +57,10 @@ func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
 
 // -----
 
-// Tests `kernels`: no target.
-// expected-error @+1 {{has no 'aicf_rt.target'}}
+// Tests `kernels`: none is named.
 func.func @f(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"}) {
+  // expected-error @+1 {{kid "" is not a kernel of this call on target cpu}}
+  %0 = aicf_rt.call relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 

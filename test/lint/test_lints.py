@@ -210,6 +210,14 @@ def test_words_are_found(tmp_path, line, message):
     assert message in found[0]
 
 
+def test_no_pass_knows_a_device(tmp_path):
+    folder = tmp_path / "lib/Transforms/RT"
+    folder.mkdir(parents=True)
+    (folder / "A.cpp").write_text("DeviceKind device;\nif (device == DeviceKind::CUDA)\n")
+    found = list(lint_source.lint(tmp_path))
+    assert len(found) == 1 and "A.cpp:2: no pass knows a device" in found[0]
+
+
 def test_places_that_choose_by_device_are_on_the_page(tmp_path):
     for name, text in {
             "lib/a.cpp": "if (kind == DeviceKind::CUDA)", "lib/b.cpp": "DeviceKind::CPU",

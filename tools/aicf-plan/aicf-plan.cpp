@@ -8,6 +8,7 @@
 //   aicf-plan verify FILE...
 //   aicf-plan diff A B
 //   aicf-plan view [--with B] [--profile JSON] A -o PAGE.html
+//   aicf-plan costs [NAME]
 //   aicf-plan interpret [--input ...] [--output ...] FILE
 // Exit codes: 0 ok (for diff: equal), 1 different, 2 bad usage or plan.
 //===----------------------------------------------------------------------===//
@@ -15,6 +16,7 @@
 #include "aicf/Plan.h"
 #include "aicf/Version.h"
 #include "lib/Base/BadAlloc.h"
+#include "lib/Ops/Costs.h"
 #include "tools/aicf-plan/Interpret.h"
 #include "tools/aicf-plan/View.h"
 
@@ -60,6 +62,21 @@ int diff(const std::string &a, const std::string &b) {
   return text.empty() ? 0 : 1;
 }
 
+/// Prints one profile, or all.
+int printCosts(const std::string &name) {
+  if (!name.empty() && !aicf::findCosts(name)) {
+    std::cerr << "aicf-plan: no profile is named \"" << name << "\", known are";
+    for (const aicf::Costs &costs : aicf::allCosts())
+      std::cerr << " " << costs.name;
+    std::cerr << "\n";
+    return 2;
+  }
+  for (const aicf::Costs &costs : aicf::allCosts())
+    if (name.empty() || costs.name == name)
+      std::cout << costs.toString();
+  return 0;
+}
+
 /// What a subcommand did; prints its error.
 int report(const std::function<aicf::Status()> &work) {
   aicf::Status status = aicf::catchBadAlloc(work);
@@ -89,6 +106,10 @@ int aicfPlanMain(int argc, char **argv) {
   CLI::App *diffCommand = app.add_subcommand("diff", "Print what differs between two plans");
   diffCommand->add_option("a", path, "The old plan")->required();
   diffCommand->add_option("b", other, "The new plan")->required();
+  std::string profile;
+  CLI::App *costsCommand = app.add_subcommand(
+      "costs", "Print the numbers by which the compiler decides for a device");
+  costsCommand->add_option("profile", profile, "One of them, such as h200");
   aicf::InterpretArguments arguments;
   CLI::App *interpretCommand = aicf::addInterpret(app, arguments);
   aicf::ViewArguments viewed;
@@ -102,6 +123,7 @@ int aicfPlanMain(int argc, char **argv) {
     return dump(path, json, lifetimes);
   int code = *verifyCommand      ? verify(paths)
              : *interpretCommand ? report([&] { return aicf::interpret(arguments); })
+             : *costsCommand     ? printCosts(profile)
              : *viewCommand      ? report([&] { return aicf::view(viewed); })
                                  : diff(path, other);
   return std::cout.flush() ? code : 2;

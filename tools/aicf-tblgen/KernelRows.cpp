@@ -61,10 +61,11 @@ void emitStrided(const Kernel &k, raw_ostream &os) {
 
 /// What a family asks of a call, and the workspace that its kernel gets.
 void emitFunctions(const Kernel &k, raw_ostream &os) {
-  for (StringRef field : {"takes", "pays"})
-    if (!k.text(field).empty())
-      os << ", ." << field << " = AICF_CONDITION(" << k.cppName << ", "
-         << k.text(field) << ")";
+  if (!k.text("takes").empty())
+    os << ", .takes = AICF_CONDITION(" << k.cppName << ", " << k.text("takes")
+       << ")";
+  if (!k.text("pays").empty())
+    os << ", .pays = AICF_PAYS(" << k.cppName << ", " << k.text("pays") << ")";
   if (!k.text("workspace").empty())
     os << ", .workspace = AICF_WORKSPACE(" << k.cppName << ", "
        << k.text("workspace")

@@ -201,7 +201,7 @@ bool isTaken(const KindRow &row, const PatternInfo &pattern) {
     return false;
   for (DeviceKind device : kDeviceKinds)
     for (const KernelRow &kernel : kernelsFor(device, typed->pattern()))
-      if (kernel.accepts(*typed) && kernel.isWorthChoosing(*typed))
+      if (kernel.accepts(*typed) && kernel.isWorthChoosing(*typed, defaultCosts(device)))
         return true;
   return false;
 }

@@ -136,7 +136,7 @@ TEST(KernelTable, KernelsTakeMoreThanTheyAreChosenFor) {
         OpKind::Gemm, std::vector<uint8_t>(8), {ins, 2}, {&a, 1});
     ASSERT_TRUE(typed.ok()) << typed.status().toString();
     EXPECT_TRUE(tile->accepts(*typed));
-    EXPECT_EQ(tile->isWorthChoosing(*typed), n == 64);
+    EXPECT_EQ(tile->isWorthChoosing(*typed, defaultCosts(DeviceKind::CUDA)), n == 64);
     EXPECT_EQ(selectKernel(DeviceKind::CUDA, *typed) == tile, n == 64);
   }
 }

@@ -126,12 +126,12 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
                               "#aicf.adamw<lr = \"lr\">, got "
                            << attr.getValue();
   }
-  if (name == kMathAttr) {
-    auto math = dyn_cast<StringAttr>(attr.getValue());
-    if (!math || (math != "f32" && math != "tf32"))
-      return op->emitError() << "'aicf.math' must be \"f32\" or \"tf32\", got "
-                             << attr.getValue();
-    return success();
+  if (name == kTargetAttr) {
+    if (isa<TargetAttr>(attr.getValue()))
+      return success();
+    return op->emitError() << "'aicf.target' must be a target, such as "
+                              "#aicf.target<cuda>, got "
+                           << attr.getValue();
   }
   if (name == kAccumulateAttr) {
     auto batches = dyn_cast<IntegerAttr>(attr.getValue());
@@ -177,7 +177,7 @@ LogicalResult AICFDialect::verifyOperationAttribute(Operation *op,
     return success();
   }
   return op->emitError() << "unknown attribute '" << name
-                         << "' on a function; known are aicf.math, "
+                         << "' on a function; known are aicf.target, "
                             "aicf.optimizer, aicf.loss_scale, aicf.step_count, "
                             "aicf.accumulate, aicf.part_of, aicf.repeat, "
                             "aicf.outputs, aicf.output_form, "

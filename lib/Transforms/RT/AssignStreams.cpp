@@ -9,6 +9,7 @@
 // signals and waits that stream order does not imply.
 //===----------------------------------------------------------------------===//
 
+#include "lib/Dialect/AICF/Target.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/CallUses.h"
@@ -167,7 +168,8 @@ struct AssignStreams : aicf::impl::AssignStreamsBase<AssignStreams> {
     StoragePlan storages(func, getAnalysis<EntrySignature>(), list);
     SmallVector<uint32_t> streams = chooseStreams(list, numStreams);
     Dependences dependences = findDependences(list, storages);
-    addMemoryWaits(list, storages, streams, freeBytes, dependences);
+    addMemoryWaits(list, storages, streams, uint64_t(targetOf(func).costs.freeBytes),
+                   dependences);
     Scheduler(list, streams, numStreams).run(dependences);
   }
 };

@@ -271,7 +271,7 @@ struct BatchCalls : EntryPass<aicf::impl::BatchCallsBase<BatchCalls>> {
            << limit;
   }
   void runOnEntry(func::FuncOp func) override {
-    KernelChooser chooser(func, target);
+    KernelChooser chooser(func);
     int64_t numBatched = 0;
     for (const PatternInfo &pattern : allPatterns())
       if (pattern.batch)

@@ -7,6 +7,7 @@
 // PlanEmitter copies what the passes before decided; where buffers lie, --aicf-rt-plan-memory decides.
 //===----------------------------------------------------------------------===//
 
+#include "lib/Dialect/AICF/Target.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/PlanEmitter.h"
@@ -26,18 +27,17 @@ LogicalResult PlanEmitter::run() {
   if (failed(step::checkParts(entries)))
     return failure();
   func::FuncOp first = entries.front();
-  auto target = first->getAttrOfType<StringAttr>(kTargetAttr);
-  auto device =
-      target ? parseEnum<aicf::DeviceKind>(std::string_view(target.getValue()),
-                                           kNumDeviceKinds)
-             : std::nullopt;
-  if (!device)
-    return first.emitError()
-           << "entry @" << first.getName() << " has no '" << kTargetAttr
-           << "': run --aicf-rt-select-kernels first";
+  const aicf::DeviceKind device = step::targetOf(first).device();
+  for (func::FuncOp func : entries)
+    if (step::targetOf(func).device() != device)
+      return func.emitError()
+             << "entry @" << func.getName() << " is for "
+             << StringRef(nameOf(step::targetOf(func).device()))
+             << ", and @" << first.getName() << " for "
+             << StringRef(nameOf(device)) << ": a plan is for one device";
   auto plan =
       PlanOp::create(builder, first.getLoc(),
-                     DeviceKindAttr::get(builder.getContext(), *device));
+                     DeviceKindAttr::get(builder.getContext(), device));
   builder.createBlock(&plan.getBody());
   for (func::FuncOp func : entries)
     emitGlobals(func);

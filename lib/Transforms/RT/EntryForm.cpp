@@ -49,7 +49,9 @@ aicf::rt::checkMaterialized(func::FuncOp func,
                               << " return the same value: run "
                                  "--aicf-rt-materialize-updates first";
     auto arg = dyn_cast<BlockArgument>(returned.get());
-    if (arg && signature.arguments[arg.getArgNumber()].name != result.updates)
+    // An argument without a name is nothing that an output updates.
+    if (arg && (result.updates.empty() ||
+                signature.arguments[arg.getArgNumber()].name != result.updates))
       return func.emitError() << "result " << number << " returns argument "
                               << arg.getArgNumber()
                               << " without a copy: run "

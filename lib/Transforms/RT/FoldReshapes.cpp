@@ -259,7 +259,7 @@ struct FoldReshapes : EntryPass<aicf::impl::FoldReshapesBase<FoldReshapes>> {
   using EntryPass::EntryPass;
 
   void runOnEntry(func::FuncOp func) override {
-    KernelChooser chooser(func, target);
+    KernelChooser chooser(func);
     int64_t numFolded = 0;
     for (auto call : llvm::make_early_inc_range(func.getOps<CallOp>()))
       numFolded += isOfAnyShape(call) && !isOnlyCopy(call) &&

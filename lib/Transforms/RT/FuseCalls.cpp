@@ -199,7 +199,7 @@ struct FuseCalls : EntryPass<aicf::impl::FuseCallsBase<FuseCalls>> {
   }
 
   void runOnEntry(func::FuncOp func) override {
-    KernelChooser chooser(func, target);
+    KernelChooser chooser(func);
     int64_t numFused = 0;
     for (const PatternInfo *pattern : longestFirst())
       numFused += apply(func, *pattern, chooser);

@@ -40,9 +40,9 @@ using namespace aicf::rt;
 namespace {
 class PointwiseFusion {
 public:
-  PointwiseFusion(func::FuncOp func, DeviceKind target)
-      : func(func), target(target), chooser(func, target), updaters(func),
-        takesProducts(kernelsFor(target, patterns::ProductGraph).size() > 0) {}
+  explicit PointwiseFusion(func::FuncOp func)
+      : func(func), chooser(func), updaters(func),
+        takesProducts(chooser.kernelsFor(patterns::ProductGraph).size() > 0) {}
 
   void run();
 
@@ -62,7 +62,6 @@ private:
   void remarkMissed(CallOp maker, CallOp reader, const Decision &decision);
 
   func::FuncOp func;
-  const DeviceKind target;
   KernelChooser chooser;
   const Updaters updaters;
   const bool takesProducts; ///< the target has a kernel that goes on with one
@@ -87,7 +86,7 @@ static CallOp makerFor(Value operand) {
 /// Puts the one call for both in their place, and returns it.
 Decided<CallOp> PointwiseFusion::fuse(CallOp maker, CallOp reader) {
   Decided<FusedCall> both =
-      fusedCallOf(maker, reader, chooser, updaters, target);
+      fusedCallOf(maker, reader, chooser, updaters);
   if (!both)
     return both.asDecision();
   CallOp parts[] = {maker, reader};
@@ -205,7 +204,7 @@ struct FusePointwise : EntryPass<aicf::impl::FusePointwiseBase<FusePointwise>> {
   using EntryPass::EntryPass;
 
   void runOnEntry(func::FuncOp func) override {
-    PointwiseFusion(func, target).run();
+    PointwiseFusion(func).run();
   }
 };
 } // namespace

@@ -34,12 +34,11 @@ bool aicf::rt::mayBePart(CallOp call, bool takesProducts) {
          !(call.isOnly(OpKind::Copy) && wantsTiles(call.getArgs()[0]));
 }
 
-bool aicf::rt::areLarge(const MergedCall &merged, DeviceKind target) {
-  const uint64_t leastMiB = target == DeviceKind::CPU ? 1 : 64;
+bool aicf::rt::areLarge(const MergedCall &merged, const Costs &costs) {
   uint64_t bytes = 0;
   for (Value value : llvm::concat<const Value>(merged.operands, merged.results))
     bytes += bytesOf(value.getType());
-  return bytes > leastMiB << 20;
+  return bytes > uint64_t(costs.cachedBytes);
 }
 
 /// True if a product of 16 bits has a kernel that goes on with more of them,
@@ -80,8 +79,7 @@ static Decision hasKernel(const MergedCall &merged, bool hasProduct,
 
 Decided<FusedCall> aicf::rt::fusedCallOf(CallOp maker, CallOp reader,
                                          const KernelChooser &chooser,
-                                         const Updaters &updaters,
-                                         DeviceKind target) {
+                                         const Updaters &updaters) {
   CallOp parts[] = {maker, reader};
   MergedCall merged = mergeInGraphOrder(parts, [&](Value value) {
     return isReadOnlyBy(value, reader, [](ViewOp view) {
@@ -101,12 +99,12 @@ Decided<FusedCall> aicf::rt::fusedCallOf(CallOp maker, CallOp reader,
     return decision;
   // What is small stays in a cache, and a sum apart runs beside products on a
   // stream.
-  if (hasSumsAmongOthers(merged) && !areLarge(merged, target))
+  if (hasSumsAmongOthers(merged) && !areLarge(merged, chooser.costs()))
     return Decision::no(
         "sums of few bytes are faster apart from what others read");
   if (hasProduct && roundsEarlier(maker))
     return Decision::no("the kernel of the first one rounds its product later");
-  Decided<CallOp> place = placeFor(merged, maker, reader, updaters);
+  Decided<CallOp> place = placeFor(merged, maker, reader, updaters, chooser.costs());
   if (!place)
     return place.asDecision();
   return FusedCall{std::move(merged), *place};

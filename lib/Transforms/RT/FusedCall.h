@@ -21,7 +21,7 @@ bool mayBePart(CallOp call, bool takesProducts);
 
 /// True if the call moves so much that its operands and results do not stay in
 /// a cache of the target.
-bool areLarge(const MergedCall &merged, DeviceKind target);
+bool areLarge(const MergedCall &merged, const Costs &costs);
 
 /// Two calls as one, and the one of both at whose place it stands.
 struct FusedCall {
@@ -32,7 +32,7 @@ struct FusedCall {
 /// or the same as it. Changes nothing. A reason asks `chooser`.
 Decided<FusedCall> fusedCallOf(CallOp maker, CallOp reader,
                                const KernelChooser &chooser,
-                               const Updaters &updaters, DeviceKind target);
+                               const Updaters &updaters);
 
 } // namespace aicf::rt
 

@@ -15,12 +15,11 @@ using namespace aicf;
 using namespace aicf::rt;
 
 /// True for few calls between both.
-static bool areNear(CallOp maker, CallOp reader) {
-  constexpr unsigned kNear = 8;
-  unsigned distance = 0;
+static bool areNear(CallOp maker, CallOp reader, const Costs &costs) {
+  int64_t distance = 0;
   for (Operation *op = maker->getNextNode(); op != reader.getOperation();
        op = op->getNextNode())
-    if (isa<CallOp>(op) && ++distance > kNear)
+    if (isa<CallOp>(op) && ++distance > costs.nearCalls)
       return false;
   return true;
 }
@@ -41,8 +40,8 @@ uint64_t aicf::rt::bytesKeptAlive(ValueRange operands, CallOp maker,
 /// place of `reader`: its operands stay alive until there, its results begin.
 /// The backward pass is far behind the forward pass, and which of both is kept
 /// has been decided.
-static bool keepsMoreAlive(CallOp maker, CallOp reader) {
-  if (areNear(maker, reader))
+static bool keepsMoreAlive(CallOp maker, CallOp reader, const Costs &costs) {
+  if (areNear(maker, reader, costs))
     return false;
   uint64_t shorter = 0;
   for (Value result : maker.getResults())
@@ -111,19 +110,20 @@ static Decision mayStandAtReader(const MergedCall &merged, CallOp maker,
 }
 
 Decided<CallOp> aicf::rt::placeFor(const MergedCall &merged, CallOp maker,
-                                   CallOp reader, const Updaters &updaters) {
+                                   CallOp reader, const Updaters &updaters,
+                                   const Costs &costs) {
   if (areSumsOf(reader, maker))
     return maker;
   CallOp parts[] = {maker, reader};
   if (Decision decision = mayStandAtReader(merged, maker, reader, updaters);
       !decision) {
-    if (areNear(maker, reader) && mayStandAt(merged, parts, maker))
+    if (areNear(maker, reader, costs) && mayStandAt(merged, parts, maker))
       return maker;
     return decision;
   }
   if (updatesFactor(merged, reader, updaters))
     return Decision::no("the second one updates what the first one multiplies");
-  if (keepsMoreAlive(maker, reader))
+  if (keepsMoreAlive(maker, reader, costs))
     return Decision::no(
         "the operands of the first would stay in memory for longer");
   return reader;

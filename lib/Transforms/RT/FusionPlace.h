@@ -12,6 +12,7 @@
 
 #include "lib/Transforms/RT/Decision.h"
 #include "lib/Transforms/RT/MergeCalls.h"
+#include "lib/Ops/Costs.h"
 
 namespace aicf::rt {
 
@@ -31,7 +32,7 @@ private:
 /// `reader`. Precondition: the calls may be fused, and `maker` stands before
 /// `reader`.
 Decided<CallOp> placeFor(const MergedCall &merged, CallOp maker, CallOp reader,
-                         const Updaters &updaters);
+                         const Updaters &updaters, const Costs &costs);
 
 /// Bytes of the tensors that hold `operands` of `maker` and that nothing else
 /// uses from `reader` on: fused at that place, they would live longer.

@@ -22,8 +22,7 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
 
-FailureOr<Profile> aicf::rt::loadProfile(Location loc, StringRef path,
-                                         DeviceKind target) {
+FailureOr<Profile> aicf::rt::loadProfile(Location loc, StringRef path) {
   // A device such as /dev/zero would never end.
   if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
     return emitError(loc) << "cannot read profile '" << path
@@ -39,10 +38,6 @@ FailureOr<Profile> aicf::rt::loadProfile(Location loc, StringRef path,
                           << profile.status().message();
   if (profile->micros.empty())
     return emitError(loc) << "profile '" << path << "' has no kernels";
-  if (!profile->isOf(target))
-    return emitError(loc) << "profile '" << path << "' was measured on \""
-                          << profile->device << "\", but the target is "
-                          << StringRef(nameOf(target));
   return std::move(*profile);
 }
 
@@ -71,13 +66,10 @@ StatusOr<TypedBody> aicf::rt::typedBodyOf(const MergedCall &call) {
                      ValueRange(call.results).getTypes());
 }
 
-KernelChooser::KernelChooser(func::FuncOp func, DeviceKind device,
-                             StorageOffsets offsets,
+KernelChooser::KernelChooser(func::FuncOp func, StorageOffsets offsets,
                              const Profile *profile)
-    : device(device), offsets(std::move(offsets)), profile(profile) {
-  auto math = func->getAttrOfType<StringAttr>(step::kMathAttr);
-  allowTF32 = math && math.getValue() == "tf32";
-}
+    : target(step::targetOf(func)), offsets(std::move(offsets)),
+      profile(profile) {}
 
 SmallVector<uintptr_t> KernelChooser::offsetsOf(ValueRange operands,
                                                 ValueRange results) const {
@@ -93,10 +85,10 @@ const KernelRow *KernelChooser::choose(const TypedBody &call,
   Span<const uintptr_t> addresses{places.data(), places.size()};
   const KernelRow *first = nullptr, *fastest = nullptr;
   double least = std::numeric_limits<double>::infinity();
-  for (const KernelRow &row : kernelsFor(device, call.pattern())) {
+  for (const KernelRow &row : kernelsFor(call.pattern())) {
     if (!isAutomatic(row) || !row.accepts(call) || !row.suits(call, addresses))
       continue;
-    if (!first && row.isWorthChoosing(call))
+    if (!first && row.isWorthChoosing(call, target.costs))
       first = &row;
     if (!profile) {
       if (first)
@@ -123,7 +115,7 @@ const KernelRow *KernelChooser::choose(CallOp op,
   auto places = offsetsOf(op.getArgs(), op->getResults());
   if (kid.empty())
     return choose(typed, places);
-  const auto *row = findKernel(device, std::string_view(kid));
+  const auto *row = findKernel(target.device(), std::string_view(kid));
   return row && row->accepts(typed) &&
                  row->suits(typed, {places.data(), places.size()})
              ? row
@@ -132,7 +124,7 @@ const KernelRow *KernelChooser::choose(CallOp op,
 
 /// Why `row` is passed over for a call of its pattern and types, or "".
 static std::string whyPassedOver(const KernelRow &row, const TypedBody &call,
-                                 bool isAutomatic) {
+                                 const Costs &costs, bool isAutomatic) {
   switch (row.mismatch(call)) {
   case Mismatch::Body:
   case Mismatch::Types:
@@ -150,12 +142,12 @@ static std::string whyPassedOver(const KernelRow &row, const TypedBody &call,
   case Mismatch::None:
     break;
   }
-  if (!row.isWorthChoosing(call))
+  if (!row.isWorthChoosing(call, costs))
     return "it does not pay: not (" + std::string(row.pays.text) + ")";
   if (isAutomatic)
     return "a view is not aligned for it";
   return row.selection == Selection::AutoTF32
-             ? "aicf.math is not \"tf32\""
+             ? "the target's math is not \"tf32\""
              : "it runs only where a call names it";
 }
 
@@ -168,10 +160,10 @@ Decision KernelChooser::noKernelFor(TypedBody typed) const {
 std::string KernelChooser::passedOver(const TypedBody &typed,
                                       const KernelRow *end) const {
   std::string text;
-  for (const KernelRow &row : kernelsFor(device, typed.pattern())) {
+  for (const KernelRow &row : kernelsFor(typed.pattern())) {
     if (&row == end)
       break;
-    std::string why = whyPassedOver(row, typed, isAutomatic(row));
+    std::string why = whyPassedOver(row, typed, target.costs, isAutomatic(row));
     if (!why.empty())
       text += "; " + std::string(row.kid) + ": " + why;
   }

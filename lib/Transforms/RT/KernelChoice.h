@@ -8,6 +8,7 @@
 #define AICF_LIB_TRANSFORMS_RT_KERNELCHOICE_H
 
 #include "aicf/Dialect/AICFRT/AICFRT.h"
+#include "lib/Dialect/AICF/Target.h"
 #include "lib/Ops/KernelTable.h"
 #include "lib/Ops/Profile.h"
 #include "lib/Transforms/RT/CallUses.h"
@@ -20,9 +21,8 @@
 namespace aicf::rt {
 using namespace mlir;
 
-/// Emits an error at `loc` for a file that cannot be read, is not a profile, or
-/// is one of another kind of device than `target`.
-FailureOr<Profile> loadProfile(Location loc, StringRef path, DeviceKind target);
+/// Emits an error at `loc` for a file that cannot be read or is not a profile.
+FailureOr<Profile> loadProfile(Location loc, StringRef path);
 
 /// A call's body with the types of its values; the rules accept it, or an error
 /// says why not.
@@ -33,11 +33,17 @@ StatusOr<TypedBody> typedBodyOf(BodyAttr body, TypeRange ins, TypeRange outs);
 /// Asks the kernel table on behalf of the calls of one entry.
 class KernelChooser {
 public:
-  /// Reads `aicf.math` of the entry. A profile (or null) must outlive this.
-  KernelChooser(func::FuncOp func, DeviceKind device, StorageOffsets offsets,
+  /// For the target of the entry. A profile (or null) must outlive this.
+  KernelChooser(func::FuncOp func, StorageOffsets offsets,
                 const Profile *profile = nullptr);
-  KernelChooser(func::FuncOp func, DeviceKind device)
-      : KernelChooser(func, device, StorageOffsets(func)) {}
+  explicit KernelChooser(func::FuncOp func)
+      : KernelChooser(func, StorageOffsets(func)) {}
+
+  const Costs &costs() const { return target.costs; }
+  /// The kernels of the target for bodies of one pattern.
+  Span<const KernelRow> kernelsFor(PatternId pattern) const {
+    return aicf::kernelsFor(target.device(), pattern);
+  }
 
   /// The row for a call whose operands and results lie at `places`, or
   /// nullptr: the fastest of those that the profile knows for the problem, else
@@ -62,7 +68,7 @@ public:
 private:
   bool isAutomatic(const KernelRow &row) const {
     return row.selection == Selection::Auto ||
-           (row.selection == Selection::AutoTF32 && allowTF32);
+           (row.selection == Selection::AutoTF32 && target.allowsTF32);
   }
 
   /// Where operands and then results begin in their storages, in bytes: neither
@@ -70,8 +76,7 @@ private:
   SmallVector<uintptr_t> offsetsOf(ValueRange operands,
                                    ValueRange results) const;
 
-  DeviceKind device;
-  bool allowTF32;
+  step::Target target;
   StorageOffsets offsets;
   const Profile *profile;
 };

@@ -31,8 +31,8 @@ namespace {
 /// Gives the calls of one entry what their kernels take.
 class ViewMaterializer {
 public:
-  ViewMaterializer(func::FuncOp func, DeviceKind target, bool every)
-      : func(func), chooser(func, target), every(every) {}
+  ViewMaterializer(func::FuncOp func, bool every)
+      : func(func), chooser(func), every(every) {}
   void run();
 
 private:
@@ -99,7 +99,6 @@ static std::optional<IndexOf> indexShownBy(ViewOp view) {
 /// the argument with that dimension in front. Then they are dense, one behind the
 /// other.
 bool ViewMaterializer::copyTogether(ViewOp view, CallOp reader) {
-  constexpr int64_t kLeastViews = 4;
   auto shown = indexShownBy(view);
   if (every || !shown || !isa<BlockArgument>(view.getBase()))
     return false;
@@ -112,7 +111,7 @@ bool ViewMaterializer::copyTogether(ViewOp view, CallOp reader) {
   });
   const TensorDesc base = toTensorDesc(view.getBase().getType());
   const auto count = int64_t(alike.size());
-  if (count < kLeastViews || 2 * count < base.dims[shown->dimension])
+  if (count < chooser.costs().copiedViews || 2 * count < base.dims[shown->dimension])
     return false;
   SmallVector<int64_t> order;
   for (int64_t d = 0; d < base.rank; ++d)
@@ -199,7 +198,7 @@ struct MaterializeViews
     : EntryPass<aicf::impl::MaterializeViewsBase<MaterializeViews>> {
   using EntryPass::EntryPass;
   void runOnEntry(func::FuncOp func) override {
-    ViewMaterializer(func, target, every).run();
+    ViewMaterializer(func, every).run();
   }
 };
 } // namespace

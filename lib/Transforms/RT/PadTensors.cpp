@@ -31,7 +31,7 @@ namespace {
 /// Decides for the entries of one module.
 class Padder {
 public:
-  Padder(ArrayRef<func::FuncOp> entries, DeviceKind target);
+  explicit Padder(ArrayRef<func::FuncOp> entries);
   void run();
 
 private:
@@ -78,10 +78,10 @@ static bool mayBePadded(Type type) {
   return isLegalLayout(desc) && desc.hasPadsIfPadded();
 }
 
-Padder::Padder(ArrayRef<func::FuncOp> entries, DeviceKind target)
+Padder::Padder(ArrayRef<func::FuncOp> entries)
     : entries(entries) {
   for (func::FuncOp func : entries) {
-    choosers.push_back(std::make_unique<KernelChooser>(func, target));
+    choosers.push_back(std::make_unique<KernelChooser>(func));
     chooserOf[func] = choosers.back().get();
     addCandidates(func);
   }
@@ -237,7 +237,7 @@ struct PadTensors : aicf::impl::PadTensorsBase<PadTensors> {
     for (func::FuncOp func : entries)
       if (failed(checkEntryForm(func)))
         return signalPassFailure();
-    Padder(entries, target).run();
+    Padder(entries).run();
   }
 };
 } // namespace

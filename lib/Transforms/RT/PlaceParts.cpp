@@ -33,9 +33,9 @@ namespace {
 class PartPlacer {
 public:
   PartPlacer(func::FuncOp func, const step::EntrySignature &signature,
-             DeviceKind target, bool keepCopies)
+             bool keepCopies)
       : func(func), signature(signature),
-        chooser(func, target, StorageOffsets::ofChanging()),
+        chooser(func, StorageOffsets::ofChanging()),
         keepCopies(keepCopies) {}
   void run();
 
@@ -244,8 +244,7 @@ namespace {
 struct PlaceParts : EntryPass<aicf::impl::PlacePartsBase<PlaceParts>> {
   using EntryPass::EntryPass;
   void runOnEntry(func::FuncOp func) override {
-    PartPlacer(func, getAnalysis<step::EntrySignature>(), target, keepCopies)
-        .run();
+    PartPlacer(func, getAnalysis<step::EntrySignature>(), keepCopies).run();
   }
 };
 } // namespace

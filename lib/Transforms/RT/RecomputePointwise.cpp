@@ -36,8 +36,8 @@ using namespace aicf::rt;
 namespace {
 class PointwiseRecomputation {
 public:
-  PointwiseRecomputation(func::FuncOp func, DeviceKind target)
-      : func(func), target(target), chooser(func, target), updaters(func) {}
+  explicit PointwiseRecomputation(func::FuncOp func)
+      : func(func), chooser(func), updaters(func) {}
 
   void run();
 
@@ -48,7 +48,6 @@ private:
   bool putInto(const MergedCall &again, Value value, ArrayRef<CallOp> readers);
 
   func::FuncOp func;
-  const DeviceKind target;
   KernelChooser chooser;
   const Updaters updaters;
   int64_t numRecomputed = 0;
@@ -64,10 +63,9 @@ static MergedCall onlyFor(CallOp maker, Value value) {
 
 /// True for few elementwise primitives that cost less than memory does. Numbers
 /// of a generator cost more.
-static bool areCheap(const MergedCall &call) {
-  constexpr size_t kMostPrimitives = 8;
+static bool areCheap(const MergedCall &call, const Costs &costs) {
   ArrayRef<Primitive> primitives = call.body.getBody().primitives;
-  return primitives.size() <= kMostPrimitives &&
+  return int64_t(primitives.size()) <= costs.repeatedPrimitives &&
          llvm::all_of(primitives, [](const Primitive &primitive) {
            return mayBeInGraph(primitive.kind) && !knowsNumbers(primitive.kind);
          });
@@ -142,11 +140,11 @@ bool PointwiseRecomputation::putInto(const MergedCall &again, Value value,
     }
   }
   auto both = [&](CallOp copy, CallOp reader) {
-    return fusedCallOf(copy, reader, chooser, updaters, target);
+    return fusedCallOf(copy, reader, chooser, updaters);
   };
   if (!llvm::all_of(copies, [&](const auto &pair) {
         Decided<FusedCall> one = both(pair.first, pair.second);
-        return one && areLarge(one->merged, target);
+        return one && areLarge(one->merged, chooser.costs());
       })) {
     for (auto [operand, value] : before)
       operand->set(value);
@@ -176,7 +174,7 @@ std::optional<CallOp> PointwiseRecomputation::recompute(CallOp maker,
   if (!readers || readers->empty() || !llvm::all_of(*readers, mayTakeMore))
     return std::nullopt;
   const MergedCall again = onlyFor(maker, value);
-  if (!areCheap(again) || llvm::any_of(*readers, [&](CallOp reader) {
+  if (!areCheap(again, chooser.costs()) || llvm::any_of(*readers, [&](CallOp reader) {
         return readsWhatIsUpdatedBetween(again.operands, maker, reader,
                                          updaters);
       }))
@@ -236,7 +234,7 @@ struct RecomputePointwise
   using EntryPass::EntryPass;
 
   void runOnEntry(func::FuncOp func) override {
-    PointwiseRecomputation(func, target).run();
+    PointwiseRecomputation(func).run();
   }
 };
 } // namespace

@@ -52,7 +52,7 @@ struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
       return success();
     }
     InFlightDiagnostic diag = op->emitOpError();
-    StringRef device = nameOf(target);
+    StringRef device = nameOf(chooser.costs().device);
     if (op.getKid().empty())
       diag << "runs " << op.getPrimitiveNames()
            << ", which has no kernel on target " << device << " for ";
@@ -65,8 +65,7 @@ struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
   LogicalResult initialize(MLIRContext *context) override {
     if (profile.empty())
       return success();
-    FailureOr<Profile> loaded =
-        loadProfile(UnknownLoc::get(context), profile, target);
+    FailureOr<Profile> loaded = loadProfile(UnknownLoc::get(context), profile);
     if (succeeded(loaded))
       measured = std::make_shared<Profile>(std::move(*loaded));
     return loaded;
@@ -78,10 +77,14 @@ struct SelectKernels : aicf::impl::SelectKernelsBase<SelectKernels> {
     markAllAnalysesPreserved();
     if (!isEntry(func))
       return;
-    func->setDiscardableAttr(
-        kTargetAttr, StringAttr::get(&getContext(), StringRef(nameOf(target))));
-    KernelChooser chooser(func, target, StorageOffsets::ofFixed(func),
-                          measured.get());
+    const DeviceKind device = targetOf(func).device();
+    if (measured && !measured->isOf(device)) {
+      func.emitError() << "profile '" << profile << "' was measured on \""
+                       << measured->device << "\", but the target is "
+                       << StringRef(nameOf(device));
+      return signalPassFailure();
+    }
+    KernelChooser chooser(func, StorageOffsets::ofFixed(func), measured.get());
     for (auto op : func.getOps<CallOp>())
       if (failed(select(op, chooser)))
         return signalPassFailure();

@@ -10,6 +10,7 @@
 
 #include "lib/Ops/KernelTable.h"
 #include "lib/Ops/Patterns.h"
+#include "lib/Dialect/AICF/Target.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RT/EntryForm.h"
@@ -35,19 +36,13 @@ constexpr StringLiteral kPhases[] = {"lowered", "updates", "inplace", "kernels",
 
 /// After `kernels`: KIDs fit.
 static LogicalResult checkKernels(func::FuncOp func) {
-  auto target = func->getAttrOfType<StringAttr>(kTargetAttr);
-  if (!target)
-    return func.emitError() << "has no '" << kTargetAttr << "'";
-  auto device = parseEnum<DeviceKind>(target.getValue(), kNumDeviceKinds);
-  if (!device)
-    return func.emitError() << "'" << kTargetAttr << "' is " << target
-                            << ", which is not a device, expected cpu or cuda";
+  const DeviceKind device = targetOf(func).device();
   for (auto op : func.getOps<CallOp>()) {
-    const KernelRow *row = findKernel(*device, std::string_view(op.getKid()));
+    const KernelRow *row = findKernel(device, std::string_view(op.getKid()));
     if (!row || row->pattern != op.getFacts().pattern)
       return op->emitOpError() << "kid \"" << op.getKid()
                                << "\" is not a kernel of this call on target "
-                               << target.getValue();
+                               << StringRef(nameOf(device));
   }
   return success();
 }

@@ -129,8 +129,8 @@ PartBuilder::PartBuilder(func::FuncOp entry, unsigned number, Location loc,
       builder, loc, (entry.getName() + ".part" + Twine(number)).str(),
       builder.getFunctionType({}, {}));
   func.addEntryBlock();
-  if (Attribute math = entry->getAttr(kMathAttr))
-    func->setAttr(kMathAttr, math);
+  if (Attribute target = entry->getAttr(kTargetAttr))
+    func->setAttr(kTargetAttr, target);
   func->setAttr(kPartOfAttr, entry.getSymNameAttr());
   if (times > 1)
     func->setAttr(kRepeatAttr, builder.getI64IntegerAttr(times));

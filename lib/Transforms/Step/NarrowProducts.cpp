@@ -9,6 +9,7 @@
 // later.
 //===----------------------------------------------------------------------===//
 
+#include "lib/Dialect/AICF/Target.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Remarks.h"
@@ -113,8 +114,11 @@ struct NarrowProducts : aicf::impl::NarrowProductsBase<NarrowProducts> {
     if (!isEntry(func))
       return markAllAnalysesPreserved();
     SmallVector<LinearOp> products;
+    const int64_t leastBytes = targetOf(func).costs.narrowProductBytes;
+    if (leastBytes < 0)
+      return markAllAnalysesPreserved();
     for (auto product : func.getOps<LinearOp>())
-      if (isWorthIt(product))
+      if (isWorthIt(product, leastBytes))
         products.push_back(product);
     for (LinearOp product : products)
       replace(product);
@@ -124,7 +128,7 @@ struct NarrowProducts : aicf::impl::NarrowProductsBase<NarrowProducts> {
 
 private:
   /// Products of 16-bit numbers are added unrounded by a product only.
-  bool isWorthIt(LinearOp product) const {
+  static bool isWorthIt(LinearOp product, int64_t leastBytes) {
     if (!ProductWriter::isOfOneTerm(product) &&
         !ProductWriter::isOfOneColumn(product))
       return false;

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Base/Views.h"
+#include "lib/Dialect/AICF/Target.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/DeadOps.h"
 #include "lib/Transforms/Passes.h"
@@ -29,9 +30,6 @@ namespace aicf {
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
-
-/// Shorter rows are read one element at a time, which a copy by tiles is not.
-static constexpr uint64_t kLeastRowBytes = 64;
 
 static Span<const int64_t> span(ArrayRef<int64_t> numbers) {
   return {numbers.data(), numbers.size()};
@@ -73,9 +71,10 @@ static ViewDesc seenOf(Value value) {
 static bool isCopied(ReshapeOp reshape) {
   return !reshaped(seenOf(reshape.getX()), span(reshape.getShape()));
 }
-static bool hasRows(const ViewDesc &seen) {
+/// Shorter rows are read one element at a time, which a copy by tiles is not.
+static bool hasRows(const ViewDesc &seen, const Costs &costs) {
   const TensorDesc &desc = seen.desc;
-  return desc.width() * sizeOf(desc.dtype) >= kLeastRowBytes &&
+  return desc.width() * int64_t(sizeOf(desc.dtype)) >= costs.tiledRowBytes &&
          (desc.isDense() || desc.stride(desc.rank - 1u) <= 1);
 }
 
@@ -110,13 +109,13 @@ static bool isReadBy(Value value, Operation *op) {
 }
 
 /// op(reshape(x), ...) becomes reshape(op(x, ...)).
-static bool moveBehind(Operation *op) {
+static bool moveBehind(Operation *op, const Costs &costs) {
   if (!isMovable(op))
     return false;
   auto copied = llvm::find_if(op->getOperands(), [&](Value operand) {
     auto reshape = operand.getDefiningOp<ReshapeOp>();
     return reshape && isReadBy(operand, op) && isCopied(reshape) &&
-           hasRows(seenOf(reshape.getX()));
+           hasRows(seenOf(reshape.getX()), costs);
   });
   if (copied == op->getOperands().end())
     return false;
@@ -128,7 +127,7 @@ static bool moveBehind(Operation *op) {
     if (reshape && shapeOf(reshape.getX()) == shape)
       operand = reshape.getX();
     auto seen = reshaped(seenOf(operand), span(shape));
-    if (!seen || !hasRows(*seen))
+    if (!seen || !hasRows(*seen, costs))
       return false; // another copy
     operands.push_back(operand);
   }
@@ -156,11 +155,13 @@ static Operation *onlySourceOf(TransposeOp transpose) {
 }
 
 /// transpose(op(x, ...)) becomes op(transpose(x), ...).
-static bool moveInFront(TransposeOp transpose, Operation *op) {
+static bool moveInFront(TransposeOp transpose, Operation *op,
+                        const Costs &costs) {
   const ArrayRef<int64_t> shape = shapeOf(transpose.getX());
   for (Value operand : op->getOperands()) {
     auto seen = reshaped(seenOf(operand), span(shape));
-    if (!seen || !hasRows(transposed(*seen, span(transpose.getPermutation()))))
+    if (!seen || !hasRows(transposed(*seen, span(transpose.getPermutation())),
+                          costs))
       return false; // another copy
   }
   OpBuilder builder(op);
@@ -176,12 +177,12 @@ static bool moveInFront(TransposeOp transpose, Operation *op) {
 }
 
 /// reshape(transpose(op(x, ...))) becomes reshape(op(transpose(x), ...)).
-static bool moveInFrontOfCopy(ReshapeOp reshape) {
+static bool moveInFrontOfCopy(ReshapeOp reshape, const Costs &costs) {
   auto transpose = reshape.getX().getDefiningOp<TransposeOp>();
   if (!transpose || !transpose->hasOneUse() || !isCopied(reshape))
     return false;
   Operation *op = onlySourceOf(transpose);
-  return op && moveInFront(transpose, op);
+  return op && moveInFront(transpose, op, costs);
 }
 
 /// True for an op of views alone, which only pointwise ops read through `view`:
@@ -194,20 +195,20 @@ static bool isOfTheirShape(Operation *op, Operation *view) {
          });
 }
 
-static bool moveInFrontOfReaders(TransposeOp transpose) {
+static bool moveInFrontOfReaders(TransposeOp transpose, const Costs &costs) {
   Operation *op = onlySourceOf(transpose);
-  return op && isOfTheirShape(op, transpose) && moveInFront(transpose, op);
+  return op && isOfTheirShape(op, transpose) && moveInFront(transpose, op, costs);
 }
 
 /// reshape(op(x, ...)) becomes op(reshape(x), ...).
-static bool moveInFrontOfReaders(ReshapeOp reshape) {
+static bool moveInFrontOfReaders(ReshapeOp reshape, const Costs &costs) {
   Operation *op = reshape.getX().getDefiningOp();
   if (!op || !reshape.getX().hasOneUse() || !isMovable(op) ||
       !isOfTheirShape(op, reshape))
     return false;
   for (Value operand : op->getOperands()) {
     auto seen = reshaped(seenOf(operand), span(reshape.getShape()));
-    if (!seen || !hasRows(*seen))
+    if (!seen || !hasRows(*seen, costs))
       return false; // a copy
   }
   OpBuilder builder(op);
@@ -226,18 +227,19 @@ struct PropagateReshapes
     func::FuncOp func = getOperation();
     if (!isEntry(func))
       return;
+    const Costs costs = targetOf(func).costs;
     int64_t numBehind = 0, numInFront = 0;
     for (Operation &op : llvm::make_early_inc_range(func.front()))
-      numBehind += moveBehind(&op);
+      numBehind += moveBehind(&op, costs);
     for (auto reshape : llvm::make_early_inc_range(func.getOps<ReshapeOp>()))
-      numInFront += moveInFrontOfCopy(reshape);
+      numInFront += moveInFrontOfCopy(reshape, costs);
     if (numBehind + numInFront > 0)
       eraseDeadOps(func.front()); // which would be readers
     for (Operation &op : llvm::make_early_inc_range(func.front())) {
       if (auto transpose = dyn_cast<TransposeOp>(op))
-        numInFront += moveInFrontOfReaders(transpose);
+        numInFront += moveInFrontOfReaders(transpose, costs);
       else if (auto reshape = dyn_cast<ReshapeOp>(op))
-        numInFront += moveInFrontOfReaders(reshape);
+        numInFront += moveInFrontOfReaders(reshape, costs);
     }
     if (numBehind + numInFront > 0)
       eraseDeadOps(func.front());

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/Step/RecomputePlan.h"
+#include "lib/Dialect/AICF/Target.h"
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Remarks.h"
@@ -158,11 +159,10 @@ namespace {
 struct Rematerialize : aicf::impl::RematerializeBase<Rematerialize> {
   using RematerializeBase::RematerializeBase;
   LogicalResult initialize(MLIRContext *context) override {
-    if (rate >= 0 && callBytes >= 0) // a NaN is neither
+    if (rate >= 0) // a NaN is not
       return success();
     return emitError(UnknownLoc::get(context))
-           << "rate is " << rate << " and call-bytes is " << int64_t(callBytes)
-           << ", expected numbers >= 0";
+           << "rate is " << rate << ", expected a number >= 0";
   }
   void runOnOperation() override {
     func::FuncOp func = getOperation();
@@ -177,7 +177,7 @@ struct Rematerialize : aicf::impl::RematerializeBase<Rematerialize> {
       }
     RecomputeCosts costs;
     costs.rate = rate;
-    costs.callBytes = callBytes;
+    costs.callBytes = targetOf(func).costs.callBytes;
     Rematerializer(func, costs).run();
     for (Operation &op : func.front())
       op.removeDiscardableAttr(kRecomputeAttr);

@@ -3,14 +3,14 @@
 // Tests the checks of single aicf.* attributes on functions and ops.
 
 func.func private @legal() attributes {
-  aicf.accumulate = 2147483647 : i64, aicf.math = "tf32", aicf.output_form = "tuple",
+  aicf.accumulate = 2147483647 : i64, aicf.target = #aicf.target<cuda, math = "tf32">, aicf.output_form = "tuple",
   aicf.outputs = ["grad_norm"]
 }
 
 // -----
 
-// expected-error @+1 {{'aicf.math' must be "f32" or "tf32", got 32 : i64}}
-func.func private @f() attributes {aicf.math = 32}
+// expected-error @+1 {{'aicf.target' must be a target, such as #aicf.target<cuda>, got 32 : i64}}
+func.func private @f() attributes {aicf.target = 32}
 
 // -----
 

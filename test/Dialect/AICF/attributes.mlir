@@ -86,15 +86,15 @@ func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32> {aicf.update = "w"}) {
 
 // -----
 
-// expected-error @+1 {{'aicf.math' must be "f32" or "tf32", got "fast"}}
-func.func @f() attributes {aicf.math = "fast"} {
+// expected-error @+1 {{'aicf.target' must be a target, such as #aicf.target<cuda>, got "cuda"}}
+func.func @f() attributes {aicf.target = "cuda"} {
   return
 }
 
 // -----
 
-// expected-error @+1 {{unknown attribute 'aicf.maths' on a function}}
-func.func @f() attributes {aicf.maths = "f32"} {
+// expected-error @+1 {{unknown attribute 'aicf.targets' on a function}}
+func.func @f() attributes {aicf.targets = "f32"} {
   return
 }
 

@@ -866,7 +866,7 @@ def generate(seed):
     program = Program(seed, dtype, [], {})
     b = Builder(rng, program, "train")
     if dtype == "f32" and rng.random() < 0.2:
-        b.entry.math = "tf32"
+        program.math = ["--math=tf32"]
     counter = iter(range(10 ** 6))
     loss_scale = None
     if dtype in ("f32", "f64") and b.chance(0.2):

@@ -267,7 +267,7 @@ def judge(program, bin_dir, folder):
 def judge_cuda(program, j, model, rng):
     """The CUDA plan, without a GPU: interpreted unrounded, in any legal order."""
     flags = ["--target=cuda", "--opt-level=%d" % rng.randrange(3),
-             "--streams=%d" % rng.randrange(1, 4)]
+             "--streams=%d" % rng.randrange(1, 4), *program.math]
     plan = j.compile(model, *flags)
     for entry in range(len(program.entries)):
         found = j.interpret(program, plan, "--exact", "--order-seed",

@@ -48,7 +48,6 @@ class Entry:
     arguments: list
     ops: list
     results: list
-    math: str = ""
     optimizer: str = "" # as text, without the #aicf.
 
     def drop_dead_code(self):
@@ -71,6 +70,7 @@ class Program:
     dtype: str
     entries: list
     values: dict        # initial params, states, hypers and inputs, by name
+    math: list = dataclasses.field(default_factory=list) # flags for products on CUDA
 
     def clone(self):
         return copy.deepcopy(self)
@@ -186,12 +186,11 @@ def entry_text(entry):
         '%%%s: %s {aicf.role = "%s", aicf.name = "%s"%s}' % (
             a.value.ssa, a.value.type, a.role, a.name,
             "".join(", " + m for m in a.marks)) for a in entry.arguments)
-    attrs = ['aicf.math = "%s"' % entry.math] if entry.math else []
-    attrs += ["aicf.optimizer = #aicf." + entry.optimizer] if entry.optimizer else []
-    math = " attributes {%s}" % ", ".join(attrs) if attrs else ""
+    attrs = ["aicf.optimizer = #aicf." + entry.optimizer] if entry.optimizer else []
+    attributes = " attributes {%s}" % ", ".join(attrs) if attrs else ""
     return "func.func @%s(\n    %s)\n    -> (%s)%s {\n%s\n  return %s : %s\n}\n" % (
         entry.name, arguments,
-        ",\n        ".join(result_text(r) for r in entry.results), math,
+        ",\n        ".join(result_text(r) for r in entry.results), attributes,
         "\n".join(op_text(op) for op in entry.ops),
         ", ".join("%" + r.value.ssa for r in entry.results),
         ", ".join(r.value.type for r in entry.results))

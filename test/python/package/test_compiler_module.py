@@ -232,8 +232,13 @@ def test_stages(module):
         assert ('kernel = "relu_f32_v0"' in text) == (stage in ("aicf_rt", "plan"))
         assert ("aicf_rt.plan" in text) == (stage == "plan")
     assert module.text() == module.lower("", "traced")[0].text()  # untouched
-    assert "aicf.math" not in module.lower("", "traced")[0].text()
-    assert 'aicf.math = "tf32"' in module.lower("", "traced", math="tf32")[0].text()
+    for options, target in (("", "cpu"), ("target=cuda math=tf32", 'cuda, math = "tf32"'),
+                            ("target=cuda costs=a100", 'cuda, costs = "a100"')):
+        assert "aicf.target = #aicf.target<%s>" % target in \
+            module.lower(options, "aicf")[0].text()
+    with pytest.raises(aicf.CompileError, match='no profile of cpu is named "a100", '
+                                                'known are cpu'):
+        module.lower("costs=a100", "plan")
     with pytest.raises(ValueError, match='"object" is not a stage: expected traced, aicf'):
         module.lower("", "object")
     with pytest.raises(aicf.CompileError, match='options "no-such=1": '):

@@ -79,7 +79,8 @@ inline constexpr llvm::StringLiteral kDerivedFromAttr = "aicf.derived_from";
 /// The elements of an argument of role constant.
 inline constexpr llvm::StringLiteral kDataAttr = "aicf.data";
 inline constexpr llvm::StringLiteral kHistoryAttr = "aicf.history";
-inline constexpr llvm::StringLiteral kMathAttr = "aicf.math";
+/// On entries: a TargetAttr.
+inline constexpr llvm::StringLiteral kTargetAttr = "aicf.target";
 /// On the result that is the loss, on parameters that are not trained, on ops
 /// whose results backward computes again; on results, written by
 /// --aicf-autodiff: the parameter whose gradient it is.

@@ -1,11 +1,11 @@
-//===- AICFAttrs.td - optimizers and schedules ----------------------------===//
+//===- AICFAttrs.td - targets, optimizers and schedules -------------------===//
 //
 // Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// These attributes are what `aicf.optimizer` on an entry may be. The steps
-// themselves are ops (kernels/optimizer/Family.td). An attribute says which of
+// These attributes are what `aicf.target` and `aicf.optimizer` on an entry may be.
+// The steps themselves are ops (kernels/optimizer/Family.td). An attribute says which of
 // them to use, and with which numbers.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_ATTRS_TD
@@ -13,6 +13,38 @@
 
 include "aicf/Dialect/AICF/AICFBase.td"
 include "mlir/IR/AttrTypeBase.td"
+
+def AICF_TargetAttr : AttrDef<AICF_Dialect, "Target"> {
+  let mnemonic = "target";
+  let summary = "what an entry is compiled for";
+  let description = [{
+    An entry says by `aicf.target = #aicf.target<cuda>` for which device it is compiled. Passes
+    and kernels ask it, and they have no option for it. An entry without one gets that of
+    `--aicf-set-target`, which the pipeline runs first, with its own options.
+
+    - The device is `cpu` or `cuda`.
+    - `costs` names a profile of the device: the numbers by which passes decide what is faster.
+      `aicf-plan costs` lists them. Without it, it is the first one of the device: `cpu`, or
+      `h200`. A card that has no profile is served by one of a card like it.
+    - `math = "tf32"` lets products of f32 be computed by tensor cores, which round their
+      operands to 11 bits. `"f32"` is the default.
+    - A number of the profile may be given under its name: of a card that has no profile, or
+      in a test.
+
+    Which plan is made follows from the target, and whether a plan runs does not: a plan for
+    `costs = "a100"` runs on an H200.
+
+    ```mlir
+    func.func private @default() attributes {aicf.target = #aicf.target<cuda>}
+    func.func private @named() attributes {aicf.target = #aicf.target<cuda, costs = "a100", math = "tf32">}
+    func.func private @own() attributes {aicf.target = #aicf.target<cuda, costs = "rtx4090", multiprocessors = 36>}
+    ```
+  }];
+  let parameters = (ins AttrParameter<"::aicf::DeviceKind", "cpu or cuda">:$device,
+                        "::mlir::DictionaryAttr":$fields);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
 
 def ScheduleAttrInterface : AttrInterface<"ScheduleAttrInterface"> {
   let cppNamespace = "aicf::step";

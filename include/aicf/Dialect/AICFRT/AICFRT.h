@@ -57,11 +57,4 @@ inline uint64_t bytesOf(mlir::Type type) {
 #define GET_OP_CLASSES
 #include "aicf/Dialect/AICFRT/AICFRTOps.h.inc"
 
-namespace aicf::rt {
-
-/// Function attribute written by --aicf-rt-select-kernels: the device.
-inline constexpr llvm::StringLiteral kTargetAttr = "aicf_rt.target";
-
-} // namespace aicf::rt
-
 #endif // AICF_DIALECT_AICFRT_AICFRT_H

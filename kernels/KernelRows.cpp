@@ -37,6 +37,13 @@ namespace {
     return __VA_ARGS__;                                                        \
   }
 
+/// The slots of a row that may be views; rows with the same ones share them.
+template <StridedSlot... slots>
+constexpr StridedSlot kStridedSlots[] = {slots...};
+template <StridedSlot... slots>
+constexpr Span<const StridedSlot> kStrided = {kStridedSlots<slots...>,
+                                              sizeof...(slots)};
+
 using namespace families; // the caps
 
 #define AICF_ROWS_OF_CPU

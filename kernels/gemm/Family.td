@@ -17,6 +17,7 @@ include "kernels/pointwise/Family.td"
 //===----------------------------------------------------------------------===//
 
 def GemmPrimitive : Primitive<"gemm", 0> {
+  let flops = FlopsOfRule;
   let keepsZeros = ZerosKeptEverywhere;
   let summary = "c[M,N] = op(a) · op(b)";
   let text = [{
@@ -42,6 +43,7 @@ def GemmPrimitive : Primitive<"gemm", 0> {
 }
 
 def BatchedGemmPrimitive : Primitive<"batched_gemm", 69, "BGEM"> {
+  let flops = FlopsOfRule;
   let summary = "c[..., M,N] = op(a) · op(b), for each matrix of a batch";
   let text = [{
     The matrices are in the last two dimensions. `op` transposes those of a if `transA`

@@ -82,6 +82,16 @@ Status batched_gemm_c4(const BatchedGemmView<Call> &c) {
   return hasShape(c.c(), expected);
 }
 
+/// 2·M·N·K, of all matrices.
+template <typename Product> static double flopsOfProduct(const Product &c) {
+  const double k = double(c.a()->elements()) / double(c.c()->rows());
+  return 2.0 * double(c.c()->elements()) * k;
+}
+double flops_gemm(const GemmView<Call> &c) { return flopsOfProduct(c); }
+double flops_batched_gemm(const BatchedGemmView<Call> &c) {
+  return flopsOfProduct(c);
+}
+
 /// Infers the type while ranks and flags are not yet checked.
 TensorDesc infer_gemm_c(const GemmView<Call> &c) {
   int64_t n = sizeOf(c.b(), !c.attrs().transB);

@@ -22,7 +22,7 @@ def PickPrimitive : Primitive<"pick", 141> {
   let text = [{
     Rows lie along the last dimension. An index outside of the row gives NaN.
   }];
-  let operandList = [In<"x">, Index<"index", "x", -1>];
+  let operandList = [LookedUp<"x", "y">, Index<"index", "x", -1>];
   let resultList = [RowsOf<"y", "x">];
   let phase = ForwardPhase;
   let precision = Keep<"x">;
@@ -50,7 +50,7 @@ def EmbeddingPrimitive : Primitive<"embedding", 143> {
   let text = [{
     An index outside of the table gives a row of NaN.
   }];
-  let operandList = [In<"table">, Index<"index", "table", 0>];
+  let operandList = [LookedUp<"table", "y">, Index<"index", "table", 0>];
   let resultList = [Checked<"y", FloatElement>];
   let phase = ForwardPhase;
   let precision = Narrow;

@@ -9,6 +9,7 @@
 
 include "aicf/Dialect/AICF/AICFBase.td"
 include "lib/Ops/KernelFamily.td"
+include "kernels/math/Family.td"
 include "kernels/pointwise/Family.td"
 
 //===----------------------------------------------------------------------===//
@@ -134,6 +135,13 @@ def LayerNormPrimitive : Primitive<"layer_norm", 11, "LNRM"> {
   let constraints = ["x has rank 1 or more.",
                      "gamma and beta have shape [last dimension of x].",
                      "x, gamma and beta have the same element type."];
+  defvar average = (RowMean $x);
+  defvar distance = (SubPrimitive $x, (EachRow average));
+  defvar variance = (RowMean (MulPrimitive distance, distance));
+  defvar inverse = (RsqrtPrimitive (AddScalarPrimitive variance, $eps));
+  defvar normal = (MulPrimitive distance, (EachRow inverse));
+  let rows = [(AddPrimitive (MulPrimitive normal, (OfEachRow $gamma)), (OfEachRow $beta)),
+              average, inverse];
 }
 
 def LayerNormBwdPrimitive : Primitive<"layer_norm_bwd", 12> {

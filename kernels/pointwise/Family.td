@@ -217,6 +217,7 @@ class CopyLikePrimitive<string mnemonic, int number>
 }
 
 def CopyPrimitive : CopyLikePrimitive<"copy", 5> {
+  let flops = NoFlops;
   let summary = "y = x, bit for bit";
   let text = [{
     Folding never removes a copy; only passes that are made for it do.
@@ -226,6 +227,7 @@ def CopyPrimitive : CopyLikePrimitive<"copy", 5> {
 }
 
 def CopySavedPrimitive : CopyLikePrimitive<"copy_saved", 6> {
+  let flops = NoFlops;
   let summary = "y = x, kept for the backward pass";
   let text = [{
     Folding never removes this copy. The pass `--aicf-rt-eliminate-saves` does.

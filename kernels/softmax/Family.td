@@ -9,10 +9,15 @@
 
 include "aicf/Dialect/AICF/AICFBase.td"
 include "lib/Ops/KernelFamily.td"
+include "kernels/math/Family.td"
+include "kernels/pointwise/Family.td"
 
 //===----------------------------------------------------------------------===//
 // Primitives
 //===----------------------------------------------------------------------===//
+
+/// x without the largest element of its row.
+defvar lessTheLargest = (SubPrimitive $x, (EachRow (RowMax $x)));
 
 def SoftmaxPrimitive : Primitive<"softmax", 55> {
   let summary = "y = exp(x) / Σ exp(x) over the last dimension";
@@ -26,6 +31,8 @@ def SoftmaxPrimitive : Primitive<"softmax", 55> {
   let phase = ForwardPhase;
   let precision = Narrow;
   let constraints = ["x has rank 1 or more."];
+  defvar power = (ExpPrimitive lessTheLargest);
+  let rows = [(MulPrimitive power, (EachRow (ReciprocalPrimitive (RowSum power))))];
 }
 
 def SoftmaxBwdPrimitive : Primitive<"softmax_bwd", 56> {
@@ -36,6 +43,8 @@ def SoftmaxBwdPrimitive : Primitive<"softmax_bwd", 56> {
   let phase = BackwardPhase;
   let precision = Narrow;
   let constraints = ["dy has rank 1 or more."];
+  let rows = [(MulPrimitive $y,
+                  (SubPrimitive $dy, (EachRow (RowSum (MulPrimitive $dy, $y)))))];
 }
 
 def LogSoftmaxPrimitive : Primitive<"log_softmax", 146> {
@@ -50,6 +59,8 @@ def LogSoftmaxPrimitive : Primitive<"log_softmax", 146> {
   let phase = ForwardPhase;
   let precision = Wide;
   let constraints = ["x has rank 1 or more."];
+  let rows = [(SubPrimitive lessTheLargest,
+                  (EachRow (LogPrimitive (RowSum (ExpPrimitive lessTheLargest)))))];
 }
 
 def LogSoftmaxBwdPrimitive : Primitive<"log_softmax_bwd", 147> {
@@ -61,6 +72,8 @@ def LogSoftmaxBwdPrimitive : Primitive<"log_softmax_bwd", 147> {
   let phase = BackwardPhase;
   let precision = Wide;
   let constraints = ["dy has rank 1 or more."];
+  let rows = [(SubPrimitive $dy,
+                  (MulPrimitive (ExpPrimitive $y), (EachRow (RowSum $dy))))];
 }
 
 def ArgmaxPrimitive : Primitive<"argmax", 58> {

@@ -51,10 +51,10 @@ def CPU : Device<"CPU">;
 def CUDA : Device<"CUDA">;
 
 /// Whose code a kernel runs: our own, text that is made of the call when it is
-/// prepared, or a library's.
-class Provider<string enumerator> : Fact<enumerator>;
-def Own : Provider<"Own">;
-def Generated : Provider<"Generated">;
+/// prepared, or a library's. aicf-tblgen makes the enum KernelProvider of these.
+class Provider<string enumerator, bit ours = 0> : Fact<enumerator> { bit isOurs = ours; }
+def Own : Provider<"Own", 1>;
+def Generated : Provider<"Generated", 1>;
 def Blas : Provider<"Blas">;
 def CublasLt : Provider<"CublasLt">;
 
@@ -106,7 +106,9 @@ class Maybe<string name, Primitive primitive>
 ///             reads that value, or if such slots belong to the same node and are tied
 ///             to the same result. So a tie says that the kernel reads this operand at
 ///             the index that it writes, before it writes.
-/// A pattern says nothing about types: the families check them in `takes`.
+/// Two nodes may be the same primitive: their names tell them apart. A node that may be
+/// absent may not stand in front of one of its own primitive, though: a body could be
+/// either. A pattern says nothing about types: the families check them in `takes`.
 class BodyPattern<string patternName, list<Node> all> {
   string name = patternName;
   list<Node> nodes = all;
@@ -140,7 +142,7 @@ class BatchPattern<string patternName, list<Node> all, int groups>
 /// results may take the storage of each operand.
 /// With `reductions`, sums and means may be anywhere inside, up to so many, and what is
 /// left of them is repeated where whole tensors read it (expand). Primitives that are
-/// defined by rows (lib/Ops/RowGraph.h) count as reductions. Then each value is a whole
+/// defined by rows (`rows` in Record.td) count as reductions. Then each value is a whole
 /// tensor or what is left of one. A whole one may take the storage of another.
 /// With `product`, one of the primitives is that product. It reads operands of the call
 /// that nothing else reads, as matrices, and the graph goes on with what it gives.
@@ -227,8 +229,7 @@ class KernelFamily<string codeUnit, Device on> {
   /// with padded tensors only if all are padded and every primitive keeps zeros. It then
   /// sees dense tensors of the padded shapes.
   bit takesPads = 0;
-  /// Operands and results that the kernel takes as views, at most 6. The others are
-  /// dense.
+  /// Operands and results that the kernel takes as views. The others are dense.
   list<Strided> strided = [];
   /// Takes every operand and result as views with any strides, but for those that
   /// `strided` names. Of one primitive, a single

@@ -132,7 +132,7 @@ static bool holds(StrideRule rule, const TensorDesc &desc) {
 
 bool KernelRow::takesView(OpKind kind, size_t slot, bool isResult,
                       const TensorDesc &desc) const {
-  for (const StridedSlot &known : Span(strided.all, strided.size))
+  for (const StridedSlot &known : strided)
     if (std::tuple(known.kind, size_t(known.slot), known.isResult) ==
         std::tuple(kind, slot, isResult))
       return holds(known.rule, desc);

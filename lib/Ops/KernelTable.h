@@ -21,8 +21,11 @@ namespace rules {
 class Call;
 }
 
-/// Who runs a kernel: code of ours, text that we make of the call, or a library.
-enum class KernelProvider : uint8_t { Own, Generated, Blas, CublasLt };
+/// Who runs a kernel (Provider in KernelFamily.td), and isOurs() of each.
+// clang-format off
+#define AICF_KERNEL_PROVIDERS
+#include "lib/Ops/Patterns.inc"
+// clang-format on
 /// How products round their operands.
 enum class Math : uint8_t { Exact, TF32 };
 enum class Selection : uint8_t { Auto, AutoTF32, Pinned };
@@ -62,10 +65,6 @@ struct StridedSlot {
   StrideRule rule;
   bool isResult = false;
 };
-struct StridedSlots {
-  StridedSlot all[6] = {};
-  uint8_t size = 0;
-};
 
 /// Why a kernel cannot run a call.
 enum class Mismatch : uint8_t {
@@ -99,7 +98,7 @@ struct KernelRow {
   bool takesPads = false;
   bool anyTypes = false;
   bool anyStrides = false; ///< of all others than `strided` names
-  StridedSlots strided = {};
+  Span<const StridedSlot> strided = {};
 
   /// True if the kernel is worth choosing for a call that it accepts.
   bool isWorthChoosing(const TypedBody &call, const Costs &costs) const;
@@ -107,8 +106,7 @@ struct KernelRow {
   bool runsAtFullSpeed(const TypedBody &call) const;
   /// True if one launch of it takes no longer than launches apart.
   bool isWorthFusing() const {
-    return provider == KernelProvider::Own ||
-           provider == KernelProvider::Generated || fusesForFree;
+    return isOurs(provider) || fusesForFree;
   }
 
   /// The call as the kernel is given it: padded tensors as dense ones of their

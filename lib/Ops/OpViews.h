@@ -2617,6 +2617,22 @@ template <typename Call> struct ReductionGraphView : GraphView<Call> {
   X(reduce_sum, ReduceSum, y) \
   X(expand, Expand, y) \
   X(reduce_mean, ReduceMean, y)
+
+/// X(op, View): every kind whose operations a rule counts.
+#define AICF_COUNTED_FLOPS(X) \
+  X(gemm, Gemm) \
+  X(batched_gemm, BatchedGemm)
+
+/// X(View): every kind that only moves elements.
+#define AICF_WITHOUT_FLOPS(X) \
+  X(Copy) \
+  X(CopySaved)
+
+/// X(View, operand, result): every operand of which as many elements are read as
+/// the result has.
+#define AICF_LOOKED_UP(X) \
+  X(Pick, 0, 0) \
+  X(Embedding, 0, 0)
 // clang-format on
 
 } // namespace aicf

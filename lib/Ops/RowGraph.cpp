@@ -13,6 +13,32 @@
 namespace aicf {
 namespace {
 
+/// One step of a definition by rows.
+struct RowNode {
+  RowStep step;
+  OpKind kind;
+  int8_t operands[2] = {}; ///< a node, or -1 - an operand of the primitive
+  uint8_t numOperands;
+  int8_t field = -1; ///< of the primitive, which the step's one field is
+  bool isOfEachRow = false; ///< no step: the operand is a row that all rows read
+};
+/// A primitive that is defined by rows: its steps, and which are its results.
+struct RowDefinition {
+  OpKind kind;
+  Span<const RowNode> nodes;
+  Span<const int8_t> results;
+};
+// clang-format off
+#define AICF_ROW_TABLE
+#include "lib/Ops/Patterns.inc"
+// clang-format on
+const RowDefinition *definitionOf(OpKind kind) {
+  for (const RowDefinition &definition : kRowDefinitions)
+    if (definition.kind == kind)
+      return &definition;
+  return nullptr;
+}
+
 /// Adds the steps of primitives, in order.
 class Builder {
 public:
@@ -47,17 +73,14 @@ public:
     return std::move(graph);
   }
 
-  // The primitives that are defined by rows.
-  void softmax(const Primitive &primitive);
-  void softmaxBwd(const Primitive &primitive);
-  void logSoftmaxBwd(const Primitive &primitive);
-  void layerNorm(const Primitive &primitive);
-
 private:
   using Value = uint32_t;
 
   bool add(const Primitive &primitive);
   void addAsItIs(const Primitive &primitive);
+  void addByRows(const Primitive &primitive, const RowDefinition &definition);
+  Value addNode(const Primitive &primitive, const RowNode &node,
+                std::vector<Value> operands);
   bool goTogether();
 
   Value operand(const Primitive &primitive, size_t slot) const {
@@ -90,25 +113,7 @@ private:
   TensorDesc wideLike(Value x) const {
     return {rules::wide(graph.types[x].dtype), graph.types[x].shape()};
   }
-  Value reduce(RowStep kind, Value x) {
-    const int64_t size = graph.types[x].width();
-    takeExtents(graph.types[x].elements() / size, size, 1);
-    return step(kind, OpKind::ReduceSum, {x}, rules::rowsOf(wideLike(x)),
-                Extent::Reduced);
-  }
-  Value repeat(Value left, Value like) {
-    return step(RowStep::Repeat, OpKind::Expand, {left}, wideLike(like),
-                Extent::Whole);
-  }
-  Value whole(OpKind kind, std::vector<Value> operands) {
-    const TensorDesc type = wideLike(operands[0]);
-    return step(RowStep::Elementwise, kind, std::move(operands), type,
-                Extent::Whole);
-  }
-  Value left(OpKind kind, Value x, std::vector<uint8_t> attrs = {}) {
-    return step(RowStep::Elementwise, kind, {x}, graph.types[x],
-                Extent::Reduced, std::move(attrs));
-  }
+  bool isLeft(Value x) const { return graph.extents[x] == Extent::Reduced; }
   /// What result `slot` is, rounded to its type.
   void finish(size_t slot, Value value) {
     const TensorDesc &type = resultType(slot);
@@ -162,86 +167,58 @@ void Builder::addAsItIs(const Primitive &primitive) {
                  sourceExtents[number()], primitive.attrs));
 }
 
-/// y = exp(x - max) / sum, or x - max - log(sum).
-void Builder::softmax(const Primitive &primitive) {
-  const Value x = operand(primitive, 0);
-  const Value less =
-      whole(OpKind::Sub, {x, repeat(reduce(RowStep::Max, x), x)});
-  const Value power = whole(OpKind::Exp, {less});
-  const Value sum = reduce(RowStep::Sum, power);
-  if (primitive.kind == OpKind::LogSoftmax)
-    finish(0, whole(OpKind::Sub, {less, repeat(left(OpKind::Log, sum), x)}));
-  else
-    finish(0, whole(OpKind::Mul,
-                    {power, repeat(left(OpKind::Reciprocal, sum), x)}));
-}
-
-/// dx = y (dy - sum(dy y)).
-void Builder::softmaxBwd(const Primitive &primitive) {
-  const Value dy = operand(primitive, 0), y = operand(primitive, 1);
-  const Value sum = reduce(RowStep::Sum, whole(OpKind::Mul, {dy, y}));
-  finish(0, whole(OpKind::Mul, {y, whole(OpKind::Sub, {dy, repeat(sum, dy)})}));
-}
-
-/// dx = dy - exp(y) sum(dy).
-void Builder::logSoftmaxBwd(const Primitive &primitive) {
-  const Value dy = operand(primitive, 0), y = operand(primitive, 1);
-  const Value sum = repeat(reduce(RowStep::Sum, dy), dy);
-  const Value less = whole(OpKind::Mul, {whole(OpKind::Exp, {y}), sum});
-  finish(0, whole(OpKind::Sub, {dy, less}));
-}
-
-/// y = (x - mean) rstd gamma + beta, mean, rstd.
-void Builder::layerNorm(const Primitive &primitive) {
-  const Value x = operand(primitive, 0);
-  for (size_t slot : {1, 2}) { // each is a row, which all rows read
-    TensorDesc &row = graph.types[operand(primitive, slot)];
+Builder::Value Builder::addNode(const Primitive &primitive, const RowNode &node,
+                                std::vector<Value> operands) {
+  const Value x = operands[0], like = operand(primitive, 0);
+  if (node.isOfEachRow) {
+    TensorDesc &row = graph.types[x];
     int64_t strides[kMaxRank] = {};
-    strides[graph.types[x].rank - 1] = row.stride(0);
-    if (graph.types[x].rank > row.rank)
-      row = TensorDesc::strided(row.dtype, graph.types[x].shape(),
-                                {strides, graph.types[x].rank});
+    strides[graph.types[like].rank - 1] = row.stride(0);
+    if (graph.types[like].rank > row.rank)
+      row = TensorDesc::strided(row.dtype, graph.types[like].shape(),
+                                {strides, graph.types[like].rank});
+    return x;
   }
-  const Value mean = reduce(RowStep::Mean, x);
-  const Value distance = whole(OpKind::Sub, {x, repeat(mean, x)});
-  const Value variance =
-      reduce(RowStep::Mean, whole(OpKind::Mul, {distance, distance}));
-  const double eps = std::get<double>(
-      decodeField(infoOf(primitive.kind).fields[0], primitive.attrs));
-  std::vector<uint8_t> attrs(infoOf(OpKind::AddScalar).attrBytes);
-  encodeField(infoOf(OpKind::AddScalar).fields[0], eps, attrs);
-  const Value rstd =
-      left(OpKind::Rsqrt, left(OpKind::AddScalar, variance, std::move(attrs)));
-  const Value normal = whole(OpKind::Mul, {distance, repeat(rstd, x)});
-  finish(0, whole(OpKind::Add,
-                  {whole(OpKind::Mul, {normal, operand(primitive, 1)}),
-                   operand(primitive, 2)}));
-  finish(1, mean);
-  finish(2, rstd);
+  if (node.step == RowStep::Repeat)
+    return step(node.step, node.kind, {x}, wideLike(like), Extent::Whole);
+  if (node.step != RowStep::Elementwise) {
+    const int64_t size = graph.types[x].width();
+    takeExtents(graph.types[x].elements() / size, size, 1);
+    return step(node.step, node.kind, {x}, rules::rowsOf(wideLike(x)),
+                Extent::Reduced);
+  }
+  const OpInfo &made = infoOf(node.kind);
+  std::vector<uint8_t> attrs(made.attrBytes);
+  if (node.field >= 0)
+    encodeField(made.fields[0],
+                std::get<double>(decodeField(
+                    infoOf(primitive.kind).fields[node.field], primitive.attrs)),
+                attrs);
+  const bool areLeft = std::all_of(operands.begin(), operands.end(),
+                                   [&](Value value) { return isLeft(value); });
+  return step(node.step, node.kind, operands,
+              areLeft ? graph.types[x] : wideLike(x),
+              areLeft ? Extent::Reduced : Extent::Whole, std::move(attrs));
 }
 
-/// The primitives that are defined by rows.
-struct Definition {
-  OpKind kind;
-  void (Builder::*add)(const Primitive &primitive);
-};
-constexpr Definition kDefinitions[] = {
-    {OpKind::Softmax, &Builder::softmax},
-    {OpKind::LogSoftmax, &Builder::softmax},
-    {OpKind::SoftmaxBwd, &Builder::softmaxBwd},
-    {OpKind::LogSoftmaxBwd, &Builder::logSoftmaxBwd},
-    {OpKind::LayerNorm, &Builder::layerNorm},
-};
-const Definition *definitionOf(OpKind kind) {
-  for (const Definition &definition : kDefinitions)
-    if (definition.kind == kind)
-      return &definition;
-  return nullptr;
+/// A primitive whose record defines it row by row.
+void Builder::addByRows(const Primitive &primitive,
+                        const RowDefinition &definition) {
+  std::vector<Value> made;
+  for (const RowNode &node : definition.nodes) {
+    std::vector<Value> operands;
+    for (int8_t from : Span<const int8_t>(node.operands, node.numOperands))
+      operands.push_back(from >= 0 ? made[size_t(from)]
+                                   : operand(primitive, size_t(-1 - from)));
+    made.push_back(addNode(primitive, node, std::move(operands)));
+  }
+  for (size_t slot = 0; slot < definition.results.size(); ++slot)
+    finish(slot, made[size_t(definition.results[slot])]);
 }
 
 bool Builder::add(const Primitive &primitive) {
-  if (const Definition *definition = definitionOf(primitive.kind))
-    return (this->*definition->add)(primitive), true;
+  if (const RowDefinition *definition = definitionOf(primitive.kind))
+    return addByRows(primitive, *definition), true;
   if (!mayBeInSomeGraph(primitive.kind))
     return false;
   return addAsItIs(primitive), true;

@@ -55,6 +55,8 @@ public:
   const TensorDesc *reducedOnTheWayTo(const Operand &x, int64_t axis) const;
   /// The results' types follow from the operands' as the record says.
   Status checkResults(PrimitivePosition at) const;
+  /// Elements of the results that are there.
+  double elementsMade(PrimitivePosition at) const;
 
 private:
   template <typename> friend class aicf::CallView;
@@ -135,6 +137,18 @@ AICF_COMPUTED_DEFAULTS(AICF_DECLARE_DEFAULT)
   TensorDesc infer_##OP##_##RESULT(const VIEW##View<Call> &c);
 AICF_INFERRED_RESULTS(AICF_DECLARE_INFERENCE)
 #undef AICF_DECLARE_INFERENCE
+// Floating-point operations of a call whose values are known.
+#define AICF_DECLARE_FLOPS(OP, VIEW)                                           \
+  double flops_##OP(const VIEW##View<Call> &c);
+AICF_COUNTED_FLOPS(AICF_DECLARE_FLOPS)
+#undef AICF_DECLARE_FLOPS
+/// Floating-point operations of the primitive at `at`: as its record says, the
+/// elements that it makes, none, or what a function of its family counts.
+double flopsOf(const Call &call, const Primitive &primitive,
+               PrimitivePosition at);
+/// The result that has as many elements as are read of operand `slot`, where
+/// some of many are looked up.
+std::optional<size_t> resultLookedUpIn(OpKind kind, size_t slot);
 
 } // namespace aicf::rules
 

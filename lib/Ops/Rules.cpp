@@ -380,7 +380,49 @@ constexpr ComputedDefault kComputedDefaults[] = {
 #undef AICF_ENTRY
 };
 
+/// Operations that a function of the family counts; null: there are none.
+struct CountedFlops {
+  OpKind kind;
+  double (*count)(const Call &, PrimitivePosition);
+};
+constexpr CountedFlops kCountedFlops[] = {
+#define AICF_ENTRY(OP, VIEW)                                                   \
+  {OpKind::VIEW, [](const Call &call, PrimitivePosition at) {                  \
+     return flops_##OP({call, at});                                            \
+   }},
+    AICF_COUNTED_FLOPS(AICF_ENTRY)
+#undef AICF_ENTRY
+#define AICF_ENTRY(VIEW) {OpKind::VIEW, nullptr},
+        AICF_WITHOUT_FLOPS(AICF_ENTRY)
+#undef AICF_ENTRY
+};
+
 } // namespace
+
+double flopsOf(const Call &call, const Primitive &primitive,
+               PrimitivePosition at) {
+  for (const CountedFlops &counted : kCountedFlops)
+    if (counted.kind == primitive.kind)
+      return counted.count ? counted.count(call, at) : 0;
+  return call.elementsMade(at);
+}
+
+double Call::elementsMade(PrimitivePosition at) const {
+  double elements = 0;
+  for (size_t slot = 0; slot < primitiveAt(at).numResults(); ++slot)
+    if (std::optional<Operand> made = optionalOut(at, slot))
+      elements += double((*made)->elements());
+  return elements;
+}
+
+std::optional<size_t> resultLookedUpIn(OpKind kind, size_t slot) {
+#define AICF_ENTRY(VIEW, OPERAND, RESULT)                                      \
+  if (kind == OpKind::VIEW && slot == OPERAND)                                 \
+    return RESULT;
+  AICF_LOOKED_UP(AICF_ENTRY)
+#undef AICF_ENTRY
+  return std::nullopt;
+}
 
 Status checkPrimitive(const Call &call, const Primitive &primitive,
                       PrimitivePosition at) {

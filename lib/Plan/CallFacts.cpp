@@ -7,6 +7,7 @@
 
 #include "lib/Plan/CallFacts.h"
 #include "lib/Ops/BodyRules.h"
+#include "lib/Ops/RuleCall.h"
 #include "lib/Plan/Order.h"
 
 #include <algorithm>
@@ -15,41 +16,38 @@
 
 namespace aicf {
 
-static double flopsOf(const Primitive &primitive,
-                      const std::vector<TensorDesc> &values,
-                      uint32_t firstResult) {
-  const TensorDesc &result = values[firstResult];
-  if (primitive.kind == OpKind::Copy || primitive.kind == OpKind::CopySaved)
-    return 0;
-  if (primitive.kind != OpKind::Gemm &&
-      primitive.kind != OpKind::BatchedGemm) {
-    double elements = 0;
-    for (uint32_t i = 0; i < primitive.numResults(); ++i)
-      if (!values[firstResult + i].isAbsent)
-        elements += double(values[firstResult + i].elements());
-    return elements;
-  }
-  double k = double(values[size_t(primitive.operands[0])].elements()) /
-             double(result.rows());
-  return 2.0 * double(result.elements()) * k;
-}
-
-double flopsOf(const Plan &plan, const PlanEntry &entry, const PlanCall &call) {
+/// The types of all values of the call; none where the plan is not verified.
+static std::vector<TensorDesc> typesOf(const Plan &plan, const PlanEntry &entry,
+                                       const PlanCall &call) {
   std::vector<TensorDesc> ins, outs;
   for (uint32_t value : call.ins)
     ins.push_back(plan.value(entry, value).desc);
   for (uint32_t value : call.outs)
     outs.push_back(plan.value(entry, value).desc);
-  StatusOr<std::vector<TensorDesc>> values =
+  StatusOr<std::vector<TensorDesc>> types =
       describeValues(*call.body, ins, outs);
-  if (!values.ok()) // never of a verified plan
-    return 0;
-  double flops = 0;
-  uint32_t firstResult = call.body->numOperands;
-  for (const Primitive &primitive : call.body->primitives) {
-    flops += flopsOf(primitive, *values, firstResult);
-    firstResult += primitive.numResults();
+  return types.ok() ? std::move(*types) : std::vector<TensorDesc>();
+}
+
+/// Calls visit(primitive, its position) for each primitive of a body.
+template <typename Visit>
+static void forEachPrimitive(const Body &body, Visit visit) {
+  PrimitivePosition at{0, body.numOperands};
+  for (const Primitive &primitive : body.primitives) {
+    visit(primitive, at);
+    ++at.primitive;
+    at.firstResult += primitive.numResults();
   }
+}
+
+double flopsOf(const Plan &plan, const PlanEntry &entry, const PlanCall &call) {
+  const std::vector<TensorDesc> types = typesOf(plan, entry, call);
+  double flops = 0;
+  if (!types.empty())
+    forEachPrimitive(*call.body, [&](const Primitive &primitive,
+                                     PrimitivePosition at) {
+      flops += rules::flopsOf({*call.body, types}, primitive, at);
+    });
   return flops;
 }
 
@@ -64,12 +62,38 @@ static uint64_t touchedBytes(const TensorDesc &desc) {
   return bytes;
 }
 
+/// The elements of operand `number` that are looked up in it; nothing where
+/// something reads all of it.
+static std::optional<uint64_t>
+elementsLookedUp(const Body &body, const std::vector<TensorDesc> &types,
+                 size_t number) {
+  uint64_t elements = 0;
+  bool readsAll = types.empty();
+  forEachPrimitive(body, [&](const Primitive &primitive, PrimitivePosition at) {
+    for (size_t slot = 0; slot < primitive.operands.size(); ++slot) {
+      if (primitive.operands[slot] != int32_t(number))
+        continue;
+      if (auto result = rules::resultLookedUpIn(primitive.kind, slot))
+        elements += uint64_t(types[at.firstResult + *result].elements());
+      else
+        readsAll = true;
+    }
+  });
+  return readsAll ? std::nullopt : std::optional(elements);
+}
+
 uint64_t bytesOf(const Plan &plan, const PlanEntry &entry,
                  const PlanCall &call) {
+  const std::vector<TensorDesc> types = typesOf(plan, entry, call);
   uint64_t bytes = 0;
-  for (const std::vector<uint32_t> *list : {&call.ins, &call.outs})
-    for (uint32_t value : *list)
-      bytes += touchedBytes(plan.value(entry, value).desc);
+  for (size_t i = 0; i < call.ins.size(); ++i) {
+    const TensorDesc &desc = plan.value(entry, call.ins[i]).desc;
+    const auto some = elementsLookedUp(*call.body, types, i);
+    bytes += some ? std::min(*some * sizeOf(desc.dtype), touchedBytes(desc))
+                  : touchedBytes(desc);
+  }
+  for (uint32_t value : call.outs)
+    bytes += touchedBytes(plan.value(entry, value).desc);
   return bytes;
 }
 

@@ -13,11 +13,12 @@
 
 namespace aicf {
 
-/// Floating-point operations. A gemm counts 2·M·N·K; every other primitive one
-/// for each element that it makes, and a copy none.
+/// Floating-point operations, as the records of the primitives count them
+/// (`flops`): of a product 2·M·N·K.
 double flopsOf(const Plan &plan, const PlanEntry &entry, const PlanCall &call);
 
-/// Bytes that the call reads and writes, each operand and result once.
+/// Bytes that the call reads and writes, each operand and result once; of an
+/// operand in which rows are looked up (`lookedUp`), as many as are read.
 uint64_t bytesOf(const Plan &plan, const PlanEntry &entry,
                  const PlanCall &call);
 

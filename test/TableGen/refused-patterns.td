@@ -7,6 +7,7 @@
 // RUN: not %tblgen -I %t -gen-patterns %t/before.td 2>&1 | FileCheck %s --check-prefix=BEFORE
 // RUN: not %tblgen -I %t -gen-patterns %t/maybe.td 2>&1 | FileCheck %s --check-prefix=MAYBE
 // RUN: not %tblgen -I %t -gen-patterns %t/either.td 2>&1 | FileCheck %s --check-prefix=EITHER
+// RUN: %tblgen -I %t -gen-patterns %t/twice.td | FileCheck %s --check-prefix=TWICE
 // RUN: not %tblgen -I %t -gen-patterns %t/any.td 2>&1 | FileCheck %s --check-prefix=ANY
 // RUN: not %tblgen -I %t -gen-patterns %t/open.td 2>&1 | FileCheck %s --check-prefix=OPEN
 // RUN: not %tblgen -I %t -gen-patterns %t/kept.td 2>&1 | FileCheck %s --check-prefix=KEPT
@@ -64,8 +65,21 @@ def Wrong : BodyPattern<"wrong", [Node<"c", Third>, Maybe<"a", Right>,
 
 //--- either.td
 include "base.td"
-// EITHER: 'wrong': two nodes are 'right', so a call could be either
-def Wrong : BodyPattern<"wrong", [Node<"a", Right>, Node<"b", Right>]>;
+// EITHER: 'wrong': a 'right' could be 'c', or the node before it that may be absent
+def Wrong : BodyPattern<"wrong", [Node<"a", Third>, Maybe<"b", Right>,
+                                  Maybe<"d", Other>, Node<"c", Right>]> {
+  let bindings = ["b.x = a.y", "d.x = a.y", "c.x = a.y"];
+}
+
+//--- twice.td
+include "base.td"
+// Two nodes of one kind have names. What may be absent in front of the last one is of
+// another kind.
+// TWICE: kFineNodes[] = {{.*}}"a", OpKind::Right, false}, {"b", OpKind::Right, true}, {"c", OpKind::Other, false}, {"d", OpKind::Right, false}
+def Fine : BodyPattern<"fine", [Node<"a", Right>, Maybe<"b", Right>,
+                                Node<"c", Other>, Node<"d", Right>]> {
+  let bindings = ["b.x = a.y", "c.x = a.y", "d.x = c.y"];
+}
 
 //--- any.td
 include "base.td"

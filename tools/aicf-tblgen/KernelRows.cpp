@@ -21,14 +21,12 @@ namespace {
 
 /// The operands and results that may be views, of the kinds that the row is for.
 void emitStrided(const Kernel &k, raw_ostream &os) {
-  StringRef separator = ", .strided = {{";
-  size_t count = 0;
+  StringRef separator = ", .strided = kStrided<";
   auto emit = [&](const Primitive &kind, bool isResult, size_t slot,
                   StringRef rule) {
-    os << separator << "{OpKind::" << kind.cppName() << ", " << slot
+    os << separator << "StridedSlot{OpKind::" << kind.cppName() << ", " << slot
        << ", StrideRule::" << rule << (isResult ? ", true}" : "}");
     separator = ", ";
-    ++count;
   };
   if (k.family->getValueAsBit("stridesEverywhere") && !k.isOfAnyTypes()) {
     size_t numOperands = k.kinds[0]->operands.size();
@@ -51,12 +49,8 @@ void emitStrided(const Kernel &k, raw_ostream &os) {
                   : positionOf(p.record, p.operands, name),
          factOf(s, "rule"));
   }
-  if (count > 6)
-    PrintFatalError(k.family, "'" + k.kid() + "' takes " + Twine(count) +
-                                  " operands and results as views, the limit "
-                                  "is 6");
-  if (count)
-    os << "}, " << count << "}";
+  if (separator == ", ")
+    os << ">";
 }
 
 /// What a family asks of a call, and the workspace that its kernel gets.

@@ -131,6 +131,25 @@ bool emitViews(const RecordKeeper &records, raw_ostream &os) {
       if (r.isInferred)
         os << " \\\n  X(" << p.name << ", " << p.cppName() << ", " << r.name
            << ")";
+  os << "\n\n/// X(op, View): every kind whose operations a rule counts.\n"
+        "#define AICF_COUNTED_FLOPS(X)";
+  for (const Primitive &p : all)
+    if (factOf(p.record, "flops") == "OfRule")
+      os << " \\\n  X(" << p.name << ", " << p.cppName() << ")";
+  os << "\n\n/// X(View): every kind that only moves elements.\n"
+        "#define AICF_WITHOUT_FLOPS(X)";
+  for (const Primitive &p : all)
+    if (factOf(p.record, "flops") == "None")
+      os << " \\\n  X(" << p.cppName() << ")";
+  os << "\n\n/// X(View, operand, result): every operand of which as many "
+        "elements are read as\n/// the result has.\n"
+        "#define AICF_LOOKED_UP(X)";
+  for (const Primitive &p : all)
+    for (const Record *o : p.record->getValueAsListOfDefs("operandList"))
+      if (StringRef result = o->getValueAsString("lookedUp"); !result.empty())
+        os << " \\\n  X(" << p.cppName() << ", "
+           << positionOf(p.record, p.operands, o->getValueAsString("name"))
+           << ", " << positionOf(p.record, p.results, result) << ")";
   os << "\n// clang-format on\n\n} // namespace aicf\n\n#endif // "
         "AICF_LIB_OPS_OPVIEWS_H\n";
   return false;

@@ -142,12 +142,30 @@ void emitSpread(const Primitive &p, const std::vector<Primitive> &kinds,
      << ", OpKind::" << kind->cppName() << "},\n";
 }
 
+/// The enum of the Provider records, by name.
+void emitProviders(const RecordKeeper &records, raw_ostream &os) {
+  std::vector<const Record *> all =
+      records.getAllDerivedDefinitions("Provider");
+  os << "\n#ifdef AICF_KERNEL_PROVIDERS\n#undef AICF_KERNEL_PROVIDERS\n"
+        "enum class KernelProvider : uint8_t { ";
+  interleaveComma(all, os, [&](const Record *provider) {
+    os << provider->getValueAsString("cpp");
+  });
+  os << " };\nconstexpr bool isOurs(KernelProvider provider) {\n  return false";
+  for (const Record *provider : all)
+    if (provider->getValueAsBit("isOurs"))
+      os << " ||\n         provider == KernelProvider::"
+         << provider->getValueAsString("cpp");
+  os << ";\n}\n#endif\n";
+}
+
 bool emitPatterns(const RecordKeeper &records, raw_ostream &os) {
   std::vector<Primitive> kinds = allPrimitives(records);
   std::vector<Pattern> patterns = allBodyPatterns(records, kinds);
   emitFileTop("Patterns.inc", "bodies that kernel families take", "", os);
   os << "// AICF_PATTERN_NUMBERS: the numbers of kinds and patterns by name. "
-        "AICF_PATTERN_TABLES: what the\n// patterns say.\n//===-------------"
+        "AICF_PATTERN_TABLES: what the\n// patterns say. AICF_SPREAD_TABLE, "
+        "AICF_ROW_TABLE, AICF_KERNEL_PROVIDERS: what records say.\n//===-------------"
         "---------------------------------------------------------===//\n// "
         "clang-format off\n\n#ifdef AICF_PATTERN_NUMBERS\n#undef "
         "AICF_PATTERN_NUMBERS\nnamespace patterns {\ninline constexpr "
@@ -172,6 +190,8 @@ bool emitPatterns(const RecordKeeper &records, raw_ostream &os) {
   for (const Primitive &p : kinds)
     emitSpread(p, kinds, os);
   os << "};\n#endif\n";
+  emitRowDefinitions(kinds, os);
+  emitProviders(records, os);
   return false;
 }
 

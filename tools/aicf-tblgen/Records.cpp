@@ -224,12 +224,17 @@ static void readPattern(Pattern &p) {
     if (!holds)
       PrintFatalError(p.record, "'" + p.name + "': " + what);
   };
-  llvm::SmallPtrSet<const Record *, 8> seen;
+  llvm::SmallPtrSet<const Record *, 8> absent; // of nodes that may be, till here
   for (const Node &e : p.nodes) {
-    require(seen.insert(e.kind->record).second,
-            "two nodes are '" + e.kind->name + "', so a call could be either");
+    require(!absent.contains(e.kind->record),
+            "a '" + e.kind->name + "' could be '" + e.name +
+                "', or the node before it that may be absent");
     require(!e.kind->hasVariadic(),
             "'" + e.name + "' takes any number of operands");
+    if (!e.isOptional)
+      absent.clear();
+    else
+      absent.insert(e.kind->record);
   }
   for (StringRef text : p.list("bindings")) {
     auto [operand, to] = text.split('=');

@@ -196,6 +196,9 @@ std::pair<std::string, int64_t> dtypeOf(const Record *family, StringRef name);
 std::vector<Kernel> allKernels(const RecordKeeper &records,
                                const std::vector<Primitive> &kinds);
 
+/// Writes the tables of primitives that are defined by rows.
+void emitRowDefinitions(ArrayRef<Primitive> kinds, raw_ostream &os);
+
 /// Writes the head of a generated C++ file, with a guard if it has one.
 void emitFileTop(StringRef path, StringRef purpose, StringRef guard,
                  raw_ostream &os);

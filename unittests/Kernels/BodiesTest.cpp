@@ -170,6 +170,37 @@ TEST(Bodies, OfABatchRepeatTheFirstGroup) {
   EXPECT_GT(batches, 0u);
 }
 
+/// Two nodes of one kind are told apart by their names, and by what they read:
+/// y = (a b) c.
+TEST(Bodies, APatternMayHaveTwoNodesOfOneKind) {
+  const NodeInfo nodes[] = {{"first", OpKind::Gemm, false},
+                            {"relu", OpKind::Relu, true},
+                            {"second", OpKind::Gemm, false}};
+  const BindingInfo bindings[] = {{{2, 0}, {0, 0}, true}};
+  PatternInfo pattern{};
+  pattern.name = "two_products";
+  pattern.nodes = {nodes, 3};
+  pattern.bindings = {bindings, 1};
+  Body body;
+  body.numOperands = 3;
+  body.primitives.resize(2);
+  for (Primitive &primitive : body.primitives) {
+    primitive.kind = OpKind::Gemm;
+    primitive.attrs.resize(8);
+  }
+  body.primitives[0].operands = {0, 1};
+  body.primitives[1].operands = {3, 2};
+  body.results = {4};
+  auto form = formOf(pattern, body);
+  ASSERT_TRUE(form);
+  EXPECT_EQ(form->primitiveOf[0], 0);
+  EXPECT_EQ(form->primitiveOf[1], -1);
+  EXPECT_EQ(form->primitiveOf[2], 1);
+  EXPECT_TRUE(matches(pattern, body));
+  body.primitives[1].operands = {2, 3}; // the pattern binds the other factor
+  EXPECT_FALSE(matches(pattern, body));
+}
+
 TEST(Bodies, OperandsAndResultsAreCounted) {
   Sample call = toCall(makeSample(sampleCallRow("add"), 3, 4, DType::F32));
   EXPECT_TRUE(describeValues(*call.body, call.ins, call.outs).ok());

@@ -317,7 +317,8 @@ TEST(KernelRow, TakesRowsThatItsVectorsFill) {
 
 TEST(KernelRow, TakesViewsWhereItSaysSo) {
   KernelRow row = rowFor(OpKind::Add, DType::F32, DType::F32);
-  row.strided = {{{OpKind::Add, 0, StrideRule::Any}}, 1};
+  const StridedSlot slots[] = {{OpKind::Add, 0, StrideRule::Any}};
+  row.strided = {slots, 1};
   TensorDesc dense(DType::F32, {3, 4});
   TensorDesc view = TensorDesc::strided(DType::F32, {3, 4}, {1, 3});
   auto mismatch = [&](TensorDesc a, TensorDesc b, TensorDesc c) {
@@ -330,10 +331,25 @@ TEST(KernelRow, TakesViewsWhereItSaysSo) {
   EXPECT_EQ(mismatch(dense, dense, view), Mismatch::Strides);
 }
 
+/// There may be as many as a body has operands.
+TEST(KernelRow, NamesAnyNumberOfViews) {
+  KernelRow row = rowFor(OpKind::Relu, DType::F32, DType::F32);
+  std::vector<StridedSlot> slots(20, {OpKind::Add, 0, StrideRule::Any});
+  TensorDesc x(DType::F32, {3, 4});
+  TensorDesc view = TensorDesc::strided(DType::F32, {3, 4}, {1, 3});
+  row.strided = slots;
+  EXPECT_EQ(row.mismatch(callOf(OpKind::Relu, {view}, x)), Mismatch::Strides);
+  slots.push_back({OpKind::Relu, 0, StrideRule::Any});
+  row.strided = slots;
+  EXPECT_EQ(row.mismatch(callOf(OpKind::Relu, {view}, x)), Mismatch::None);
+}
+
 /// Results whose elements share bytes are refused, whatever a record says.
 TEST(KernelRow, WritesViewsWhereItSaysSo) {
   KernelRow row = rowFor(OpKind::Add, DType::F32, DType::F32);
-  row.strided = {{{OpKind::Add, 0, StrideRule::Any, /*isResult=*/true}}, 1};
+  StridedSlot slots[] = {
+      {OpKind::Add, 0, StrideRule::Any, /*isResult=*/true}};
+  row.strided = {slots, 1};
   TensorDesc dense(DType::F32, {3, 4});
   auto view = [](std::vector<int64_t> strides) {
     return TensorDesc::strided(DType::F32, {3, 4}, strides);
@@ -345,7 +361,7 @@ TEST(KernelRow, WritesViewsWhereItSaysSo) {
   EXPECT_EQ(mismatch(view({1, 3}), dense), Mismatch::Strides);
   EXPECT_EQ(mismatch(dense, view({0, 1})), Mismatch::Strides);
   EXPECT_EQ(mismatch(dense, view({1, 1})), Mismatch::Strides);
-  row.strided.all[0].rule = StrideRule::Rows;
+  slots[0].rule = StrideRule::Rows;
   EXPECT_EQ(mismatch(dense, view({8, 1})), Mismatch::None);
   EXPECT_EQ(mismatch(dense, view({1, 3})), Mismatch::Strides);
 }
@@ -354,7 +370,8 @@ TEST(KernelRow, TakesViewsOfRowsOrOfMatrices) {
   TensorDesc x(DType::F32, {2, 3, 4});
   auto mismatch = [&](StrideRule rule, std::vector<int64_t> strides) {
     KernelRow row = rowFor(OpKind::Relu, DType::F32, DType::F32);
-    row.strided = {{{OpKind::Relu, 0, rule}}, 1};
+    const StridedSlot slots[] = {{OpKind::Relu, 0, rule}};
+    row.strided = {slots, 1};
     TensorDesc view = TensorDesc::strided(DType::F32, x.shape(), strides);
     return row.mismatch(callOf(OpKind::Relu, {view}, x));
   };
@@ -404,7 +421,8 @@ TEST(KernelRow, TakesPadsThatStayZeros) {
 
 TEST(KernelRow, TakesNoViewForADenseTensor) {
   KernelRow row = rowFor(OpKind::Add, DType::BF16, DType::BF16);
-  row.strided = {{{OpKind::Add, 1, StrideRule::Any}}, 1};
+  const StridedSlot slots[] = {{OpKind::Add, 1, StrideRule::Any}};
+  row.strided = {slots, 1};
   TensorDesc x = padded({8, 8});
   TensorDesc view = TensorDesc::strided(DType::BF16, {8, 8}, {1, 8});
   EXPECT_EQ(row.mismatch(callOf(OpKind::Add, {x, view}, x)), Mismatch::Layout);

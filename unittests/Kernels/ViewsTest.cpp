@@ -82,7 +82,7 @@ void runReference(const KindRow &row, Case &c) {
 /// True if the row's record names a slot of a kind.
 bool names(const KernelRow &row, OpKind kind, size_t slot, bool isResult) {
   return row.anyStrides ||
-         std::any_of(row.strided.all, row.strided.all + row.strided.size,
+         std::any_of(row.strided.begin(), row.strided.end(),
                      [&](const StridedSlot &named) {
                        return named.kind == kind && named.slot == slot &&
                               named.isResult == isResult;

@@ -96,6 +96,46 @@ TEST(PlanText, ACallAloneHasThePhaseOfItsOp) {
   EXPECT_EQ(seen.size(), 3u);
 }
 
+/// Operations and bytes as the records say: products, copies, and rows that are
+/// looked up in a table.
+TEST(PlanText, CostsOfCallsAreThoseOfTheirRecords) {
+  std::set<OpKind> seen;
+  for (const auto &[name, plan] : samplePlans()) {
+    const PlanEntry &entry = plan.entries[0];
+    const PlanCall &call = entry.calls[0];
+    const OpKind kind = call.body->primitives[0].kind;
+    if (entry.calls.size() != 1 || call.body->primitives.size() != 1 ||
+        !seen.insert(kind).second)
+      continue;
+    auto in = [&](size_t i) { return plan.value(entry, call.ins[i]).desc; };
+    const TensorDesc out = plan.value(entry, call.outs[0]).desc;
+    const double flops = flopsOf(plan, entry, call);
+    const double elements = double(out.elements());
+    const double expected =
+        kind == OpKind::Gemm || kind == OpKind::BatchedGemm
+            ? 2 * elements * double(in(0).elements()) / double(out.rows())
+        : kind == OpKind::Copy || kind == OpKind::CopySaved ? 0
+                                                            : elements;
+    const bool isLookedUp =
+        kind == OpKind::Embedding || kind == OpKind::Pick;
+    if (isLookedUp || kind == OpKind::Relu || expected != elements) {
+      EXPECT_EQ(flops, expected) << name;
+    }
+    uint64_t bytes = out.spanBytes();
+    for (size_t i = 0; i < call.ins.size(); ++i)
+      bytes += i == 0 && isLookedUp
+                   ? std::min(out.spanBytes(), in(0).spanBytes())
+                   : in(i).spanBytes();
+    if (call.outs.size() == 1) {
+      EXPECT_EQ(bytesOf(plan, entry, call), bytes) << name;
+    }
+  }
+  for (OpKind kind : {OpKind::Gemm, OpKind::BatchedGemm, OpKind::Copy,
+                      OpKind::CopySaved, OpKind::Relu, OpKind::Embedding,
+                      OpKind::Pick})
+    EXPECT_TRUE(seen.count(kind)) << nameOf(kind);
+}
+
 TEST(PlanText, ALossThatComesWithItsGradientIsForward) {
   for (const auto &[name, plan] : samplePlans()) {
     const PlanEntry &entry = plan.entries[0];

@@ -49,6 +49,9 @@ class Operand<string operandName, ElementTypes of, string presenceOf,
   string indexed = "";
   int axis = 0;
   string exempt = "";
+  /// The result that has as many elements as the primitive reads of this operand, where
+  /// it looks up some of many. Empty: it reads all.
+  string lookedUp = "";
   bit isVariadic = !eq(presenceOf, "Variadic");
   bit isOptional = !eq(presenceOf, "Optional");
   TypeConstraint stepType = !if(!eq(presenceOf, "Optional"),
@@ -56,6 +59,8 @@ class Operand<string operandName, ElementTypes of, string presenceOf,
       !cast<TypeConstraint>(of.stepType));
 }
 class In<string name, ElementTypes of = FloatElement> : Operand<name, of, "Plain">;
+/// An operand of which the primitive reads as many elements as the result has.
+class LookedUp<string name, string result> : In<name> { let lookedUp = result; }
 /// An operand with the type of an operand before it.
 class Same<string name, string operand, ElementTypes of = FloatElement>
     : Operand<name, of, "Plain", operand>;
@@ -209,6 +214,33 @@ def ZerosKeptNo : KeepsZeros<"No">;
 def ZerosKeptInColumns : KeepsZeros<"InColumns">;
 def ZerosKeptEverywhere : KeepsZeros<"Everywhere">;
 
+/// How many operations on numbers a primitive takes, as reports count them: one for each
+/// element of its results, none, because it only moves elements, or what the function
+/// flops_<op>(call) of the rules returns.
+class Flops<string enumerator> : Fact<enumerator>;
+def FlopsOfElements : Flops<"OfElements">;
+def NoFlops : Flops<"None">;
+def FlopsOfRule : Flops<"OfRule">;
+
+//===----------------------------------------------------------------------===//
+// Definitions by rows
+//===----------------------------------------------------------------------===//
+
+/// The words of `rows` in a record, beside primitives. A row is along the last dimension.
+/// RowSum, RowMean and RowMax leave one number of each row, in the type that is computed
+/// in, and EachRow gives all of a row what one of them has left. OfEachRow is an operand
+/// that has one row, which all rows read. `step` is an enumerator of aicf::RowStep, and
+/// `kind` that of the primitive whose attributes such a step has.
+class RowWord<string of, string as> {
+  string step = of;
+  string kind = as;
+}
+def RowSum : RowWord<"Sum", "ReduceSum">;
+def RowMean : RowWord<"Mean", "ReduceSum">;
+def RowMax : RowWord<"Max", "ReduceSum">;
+def EachRow : RowWord<"Repeat", "Expand">;
+def OfEachRow : RowWord<"", "">;
+
 //===----------------------------------------------------------------------===//
 // The record
 //===----------------------------------------------------------------------===//
@@ -275,6 +307,12 @@ class Primitive<string mnemonic, int number, string schema = ""> {
   KeepsZeros keepsZeros = ZerosKeptNo;
   /// For a pointwise primitive, the result as a function of its operands and fields.
   dag scalar = (none);
+  /// For a primitive that is defined row by row, each of its results: of words (RowWord),
+  /// of elementwise primitives, and of `$x`, which is an operand, or a field behind a
+  /// primitive's operands. A dag that stands twice is computed once, so it is a defvar.
+  /// Kernels of graphs with reductions are made of it.
+  list<dag> rows = [];
+  Flops flops = FlopsOfElements;
   /// Each element of the one result depends on the element at the same place of each
   /// operand, and on nothing else. A primitive with a scalar definition is elementwise
   /// in any case; this says it of others.

@@ -60,6 +60,8 @@ Value PatternCandidates::boundValue(const BindingInfo &binding) const {
 }
 
 bool PatternCandidates::isBound(CallOp call, unsigned node) const {
+  if (llvm::is_contained(chosen, call))
+    return false; // two nodes of one kind may read the same value
   const size_t numSlots = call.getCode().primitives[0].operands.size();
   return llvm::all_of(pattern.bindings, [&](const BindingInfo &binding) {
     const auto &[reader, slot] = binding.operand;

@@ -5,6 +5,8 @@
 
     lint_layers.py ROOT [--edges] [--runtime BINARY...]
 
+The Python package has a table of its own (python_rooms.py).
+
 --edges prints who includes whom. Of the binaries' `ldd` no line may name LLVM or
 MLIR, or what only a library that is loaded on demand needs: oneDNN, OpenCL, OpenMP.
 """
@@ -14,6 +16,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import python_rooms
 
 INCLUDE = re.compile(r'^\s*#?\s*include\s*[<"]([^>"]+)[>"]') # C++ and TableGen
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".def", ".inc", ".td"}
@@ -113,6 +117,7 @@ def main():
         return 0
     findings = lint_includes(args.root, rooms)
     findings += lint_permissions(args.root, rooms)
+    findings += python_rooms.lint(args.root)
     for binary in args.runtime:
         findings += lint_binary(binary)
     print("\n".join(findings) if findings else "no findings")

@@ -19,21 +19,21 @@ __version__ = "0.1.0"
 # Each name is imported when it is first used, so that `import aicf` costs little.
 _HOMES = {
     "compiled": ("compile", "compile_step", "load", "trace", "trace_step"),
-    "_lowered": ("Lowered",),
-    "_traced": ("Traced",),
+    "_programs.lowered": ("Lowered",),
+    "_programs.traced": ("Traced",),
     "program": ("Entry", "Program"),
     "training": ("Run", "fit"),
     "callbacks": ("Callback", "EarlyStopping", "History"),
-    "_summary": ("Summary", "summary"),
-    "_signature": ("Spec", "spec"),
-    "_tensor": ("Tensor",),
-    "_pointwise": ("maximum", "minimum", "where"),
-    "_views": ("concat", "stack"),
+    "_programs.summary": ("Summary", "summary"),
+    "_programs.signature": ("Spec", "spec"),
+    "_tracing.tensor": ("Tensor",),
+    "_tracing.pointwise": ("maximum", "minimum", "where"),
+    "_tracing.views": ("concat", "stack"),
     "errors": ("AICFError", "CompileError", "TraceError"),
     "seeds": ("Graph", "ModelBuilder", "PlannedExecutor", "Stream", "graph_begin",
               "graph_end", "graph_launch", "graph_reset", "graph_stream", "op_call",
               "trace_ir"),
-    "_arrays": ("Array", "Device", "array", "device", "zeros"),
+    "_programs.arrays": ("Array", "Device", "array", "device", "zeros"),
 }
 _MODULES = ("callbacks", "compiled", "data", "errors", "functional", "jax", "losses", "nn",
             "op_attrs", "ops", "optim", "program", "seeds", "torch", "training")
@@ -52,16 +52,16 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import (callbacks, compiled, data, errors, functional, jax, losses, nn, op_attrs, ops,
-                   optim, program, seeds, torch, training)
-    from ._arrays import Array, Device, array, device, zeros
-    from ._lowered import Lowered
-    from ._signature import Spec, spec
-    from ._summary import Summary, summary
-    from ._tensor import Tensor
-    from ._traced import Traced
-    from ._pointwise import maximum, minimum, where
-    from ._views import concat, stack
+    from . import (callbacks, compiled, data, errors, functional, jax, losses, nn,
+                   op_attrs, ops, optim, program, seeds, torch, training)
+    from ._programs.arrays import Array, Device, array, device, zeros
+    from ._programs.lowered import Lowered
+    from ._programs.signature import Spec, spec
+    from ._programs.summary import Summary, summary
+    from ._programs.traced import Traced
+    from ._tracing.pointwise import maximum, minimum, where
+    from ._tracing.tensor import Tensor
+    from ._tracing.views import concat, stack
     from .callbacks import Callback, EarlyStopping, History
     from .compiled import compile, compile_step, load, trace, trace_step
     from .errors import AICFError, CompileError, TraceError
@@ -84,7 +84,7 @@ def __getattr__(name: str) -> Any:
         return value
     if name.startswith("_"):  # `from . import _x` calls this first
         raise AttributeError("module 'aicf' has no attribute %r" % name)
-    hints = importlib.import_module("._hints", __name__)
+    hints = importlib.import_module("._base.hints", __name__)
     raise hints.missing("aicf", name, sys.modules[__name__])
 
 

@@ -19,7 +19,7 @@ def _call(tool: Callable[[Sequence[str]], int], name: str) -> int:
 
 def run() -> int:
     from . import _runtime
-    from ._cuda import find_libraries
+    from ._programs.cuda_libraries import find_libraries
     find_libraries()
     return _call(_runtime.aicf_run, "aicf-run")
 

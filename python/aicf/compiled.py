@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _runtime
-from ._further import compile_into, entry_of_another_size, traced_of
-from ._lowered import PRECISIONS, Lowered
-from ._signature import Spec, spec
-from ._traced import Traced
+from ._programs.further import compile_into, entry_of_another_size, traced_of
+from ._programs.lowered import PRECISIONS, Lowered
+from ._programs.signature import Spec, spec
+from ._programs.traced import Traced
 from .errors import InvalidArgumentError
 from .nn import Module
 from .optim import Optimizer

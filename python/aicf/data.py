@@ -12,9 +12,9 @@ import sys
 from typing import Any
 
 from . import ops
-from ._hints import missing
-from ._tensor import Tensor
-from ._tracing import as_tensor, current_trace, trace_error
+from ._base.hints import missing
+from ._tracing.tensor import Tensor
+from ._tracing.trace import as_tensor, current_trace, trace_error
 from .nn import Buffer
 
 __all__ = ["Batches", "load_digits"]

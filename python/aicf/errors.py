@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._hints import in_python_words
+from ._base.hints import in_python_words
 
 __all__ = [
     "AICFError", "BadAttrSizeError", "BadSchemaError", "BranchError", "CompileError",

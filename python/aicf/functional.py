@@ -15,14 +15,15 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from . import _views, ops
-from ._dtypes import DType, check_shape, dtype_name
-from ._exact import root, shared_extremum
-from ._hints import missing, says_axis
-from ._pointwise import (FLOATS, INTEGERS, as_reducible, broadcast_all, clamp,
-                         operand_beside, pair, where, wide)
-from ._tensor import Tensor
-from ._tracing import as_tensor, current_trace, to_int, trace_error
+from . import ops
+from ._base.dtypes import DType, check_shape, dtype_name
+from ._base.hints import missing, says_axis
+from ._tracing import views as _views
+from ._tracing.exact import root, shared_extremum
+from ._tracing.pointwise import (FLOATS, INTEGERS, as_reducible, broadcast_all, clamp,
+                                 operand_beside, pair, where, wide)
+from ._tracing.tensor import Tensor
+from ._tracing.trace import as_tensor, current_trace, to_int, trace_error
 
 __all__ = ["argmax", "batch_norm", "categorical", "cosine_similarity", "cumsum",
            "dropout", "elu", "embedding", "gelu", "glu", "group_norm", "hardsigmoid",

@@ -15,11 +15,11 @@ import sys
 from typing import Any
 
 from . import functional, ops
-from ._hints import missing
-from ._pointwise import (FLOATS, INTEGERS, clamp, operand_beside, pair, promoted, where,
-                         wide)
-from ._tensor import Tensor
-from ._tracing import as_tensor, to_int, trace_error
+from ._base.hints import missing
+from ._tracing.pointwise import (FLOATS, INTEGERS, clamp, operand_beside, pair, promoted,
+                                 where, wide)
+from ._tracing.tensor import Tensor
+from ._tracing.trace import as_tensor, to_int, trace_error
 
 __all__ = ["accuracy_count", "binary_cross_entropy", "binary_cross_entropy_with_logits",
            "cross_entropy", "huber_loss", "kl_div", "l1_loss", "mse_loss", "nll_loss",

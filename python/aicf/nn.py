@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import ops
-from ._dtypes import DType, check_shape, dtype_name
-from ._hints import missing, no_module
-from ._tensor import Operators, Tensor
-from ._tracing import active_trace, as_tensor, current_trace, trace_error, unit
+from ._base.dtypes import DType, check_shape, dtype_name
+from ._base.hints import missing, no_module
+from ._tracing.tensor import Operators, Tensor
+from ._tracing.trace import active_trace, as_tensor, current_trace, trace_error, unit
 from .errors import AICFError
 
 __all__ = [
@@ -589,7 +589,7 @@ class Identity(Module):
 
 # These use the classes above.
 from . import functional  # noqa: E402, F401
-from ._layers import (  # noqa: E402
+from ._tracing.layers import (  # noqa: E402
     ELU, GLU, BatchNorm1d, Embedding, GroupNorm, Hardsigmoid, Hardswish, Hardtanh,
     LayerNorm, LeakyReLU, LogSigmoid, LogSoftmax, Mish, PReLU, ReLU6, RMSNorm, SELU,
     Softmax, Softplus)

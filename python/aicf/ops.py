@@ -13,15 +13,15 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._dtypes import DType
-from ._hints import missing as _missing
-from ._tracing import emit as _emit, emit1 as _emit1
-from ._tracing import to_bool as _bool, to_dtype as _dtype
-from ._tracing import to_float as _float, to_int as _int
-from ._tracing import to_elements as _elements, to_ints as _ints
+from ._base.dtypes import DType
+from ._base.hints import missing as _missing
+from ._tracing.trace import emit as _emit, emit1 as _emit1
+from ._tracing.trace import to_bool as _bool, to_dtype as _dtype
+from ._tracing.trace import to_float as _float, to_int as _int
+from ._tracing.trace import to_elements as _elements, to_ints as _ints
 
 if TYPE_CHECKING:
-    from ._tensor import Tensor
+    from ._tracing.tensor import Tensor
 
 __all__ = [
     "abs",
@@ -2223,7 +2223,7 @@ def map(function: Callable[..., Any], *operands: Any) -> Tensor:
         aicf.TraceError: outside a trace, or the function uses what has no element.
         aicf.CompileError: an op that is not computed element by element.
     """
-    from ._map import map_elements
+    from ._tracing.map import map_elements
     return map_elements(function, operands)
 
 

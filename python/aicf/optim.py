@@ -15,7 +15,7 @@ import sys
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from ._hints import missing
+from ._base.hints import missing
 
 __all__ = ["SGD", "Adam", "AdamW", "Constant", "Cosine", "Linear", "Lion", "Optimizer",
            "Polynomial", "Schedule", "StepDecay", "Table", "WarmupCosine"]

@@ -18,18 +18,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _runtime, ops
-from ._runtime import (Graph, Stream, graph_begin, graph_end, graph_launch,
-                       graph_reset)
-from ._dtypes import DType
-from ._signature import Signature, Spec, spec
-from ._tensor import Tensor
-from ._tracing import EntryTrace, as_tensor, attribute_text
+from ._base.dtypes import DType
+from ._programs.signature import Signature, Spec, spec
+from ._runtime import Graph, Stream, graph_begin, graph_end, graph_launch, graph_reset
+from ._tracing.tensor import Tensor
+from ._tracing.trace import EntryTrace, as_tensor, attribute_text
 from .compiled import Lowered, Program, Traced, trace
 from .compiled import trace_step as _trace_step
-from .program import open_device
 from .errors import InvalidArgumentError, TraceError
 from .nn import Buffer, Module, Parameter
 from .optim import Optimizer
+from .program import open_device
 
 __all__ = ["Graph", "ModelBuilder", "PlannedExecutor", "Stream", "graph_begin",
            "graph_end", "graph_launch", "graph_reset", "graph_stream", "op_call",

@@ -639,7 +639,7 @@ nb::object computeOne(nb::handle self) {
 nb::object refuseName(nb::handle self, const std::string &name) {
   if (name.compare(0, 2, "__") == 0) // asked for by protocols all the time
     throw nb::attribute_error(name.c_str());
-  nb::object error = nb::module_::import_("aicf._hints")
+  nb::object error = nb::module_::import_("aicf._base.hints")
                          .attr("missing")("aicf.Array", name, self.type());
   PyErr_SetObject(PyExc_AttributeError, error.ptr());
   throw nb::python_error();

@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "scripts"))
 import lint_layers  # noqa: E402
 import lint_source  # noqa: E402
 import lint_tests  # noqa: E402
+import python_rooms  # noqa: E402
 
 RUN = "// RUN: aicf-opt %s | FileCheck %s\n"
 
@@ -171,6 +172,62 @@ def test_a_file_outside_of_all_rooms_is_found(tmp_path):
     assert found == ["lib/Other/A.cpp:1: lies in no room"]
 
 
+PYTHON_ROOMS = """## Rooms of the Python package
+
+| room | modules | what lives there | may import |
+|---|---|---|---|
+| low | `_low` `errors` | | |
+| high | `high` | | low |
+| commands | `_commands` | | high |
+"""
+
+
+def lint_python(root, **files):
+    """Findings for modules; a file's text by its name with __ for /."""
+    (root / "CONTRIBUTING.md").write_text(PYTHON_ROOMS)
+    given = {"_low__a": "", "errors": "", "high": "from ._low import a\n",
+             "_commands": "def run():\n    from . import high\n", **files}
+    for name, text in given.items():
+        path = root / "python/aicf" / (name.replace("__", "/") + ".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return python_rooms.lint(root)
+
+
+@pytest.mark.parametrize("text", [
+    "", "import os\nfrom . import _runtime\n", "from .. import errors\n", "from . import b\n",
+    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..high import f\n",
+    "def f():\n    from . import b\n", "def f():\n    from ..errors import E\n"])
+def test_imports_that_the_python_table_allows_are_none(tmp_path, text):
+    assert lint_python(tmp_path, _low__a=text, _low__b="") == []
+
+
+@pytest.mark.parametrize("text,message", [
+    ("from .. import high\n", "1: low may not import aicf.high"),
+    ("from ..high import f\n", "1: low may not import aicf.high"),
+    ("from aicf import high\n", "1: low may not import aicf.high"),
+    ("import aicf.high\n", "1: low may not import aicf.high"),
+    ("def f():\n    from .. import high\n", "2: low may not import aicf.high")])
+def test_forbidden_imports_of_the_package_are_found(tmp_path, text, message):
+    assert lint_python(tmp_path, _low__a=text) == ["python/aicf/_low/a.py:" + message]
+
+
+def test_imports_inside_of_functions_need_a_reason(tmp_path):
+    found = lint_python(tmp_path, high="from ._low import a\ndef f():\n"
+                        "    from .errors import E\n")
+    assert found == ["python/aicf/high.py:3: high imports aicf.errors inside of a function, "
+                     "and nothing asks for that"]
+
+
+def test_modules_and_rooms_of_the_package_are_those_of_the_table(tmp_path):
+    assert lint_python(tmp_path, other="", high="") == [
+        "python/aicf/other lies in no room",
+        "CONTRIBUTING.md: high may import low, but nothing there does"]
+    (tmp_path / "python/aicf/other.py").unlink()
+    (tmp_path / "python/aicf/errors.py").unlink()
+    assert "CONTRIBUTING.md: low has errors, which is not there" in python_rooms.lint(tmp_path)
+
+
 def test_a_room_that_is_not_there_is_refused(tmp_path):
     (tmp_path / "CONTRIBUTING.md").write_text(ROOMS.replace("`lib/Plan` `F", "`lib/X` `F"))
     with pytest.raises(SystemExit, match="lib/X, which is not a room"):
@@ -208,6 +265,15 @@ def test_words_are_found(tmp_path, line, message):
     found = list(lint_source.lint(tmp_path))
     assert len(found) == 1 and found[0].startswith("lib/A.cpp:4: ")
     assert message in found[0]
+
+
+@pytest.mark.parametrize("folder", ["lib/Ops", "kernels/cpu"])
+def test_no_family_is_named(tmp_path, folder):
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / "A.cpp").write_text(
+        "OpKind::Copy, OpKind::Cast, OpKind::Expand, OpKind kind\nOpKind::CopyView\n")
+    found = list(lint_source.lint(tmp_path))
+    assert len(found) == 1 and "A.cpp:2: no family is named here" in found[0]
 
 
 def test_no_pass_knows_a_device(tmp_path):

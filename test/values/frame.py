@@ -15,7 +15,7 @@ from torch.utils import _pytree
 
 import aicf.errors
 import aicf.torch
-from aicf._differences import difference
+from aicf._importing.differences import difference
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 

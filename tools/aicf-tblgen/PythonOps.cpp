@@ -195,7 +195,7 @@ void emitWithBody(const Operator &op, raw_ostream &os) {
         "type that the function returns.\n    Raises:\n        aicf.TraceError: outside a trace, or "
         "the function uses what has no element.\n        aicf.CompileError: an op "
         "that is not computed element by element.\n    \"\"\"\n"
-        "    from ._map import map_elements\n"
+        "    from ._tracing.map import map_elements\n"
         "    return map_elements(function, operands)\n";
 }
 
@@ -248,13 +248,13 @@ bool emitPythonOps(const RecordKeeper &records, raw_ostream &os) {
         "import sys\n"
         "from collections.abc import Callable, Sequence\n"
         "from typing import TYPE_CHECKING, Any\n\n"
-        "from ._dtypes import DType\n"
-        "from ._hints import missing as _missing\n"
-        "from ._tracing import emit as _emit, emit1 as _emit1\n"
-        "from ._tracing import to_bool as _bool, to_dtype as _dtype\n"
-        "from ._tracing import to_float as _float, to_int as _int\n"
-        "from ._tracing import to_elements as _elements, to_ints as _ints\n\n"
-        "if TYPE_CHECKING:\n    from ._tensor import Tensor\n\n"
+        "from ._base.dtypes import DType\n"
+        "from ._base.hints import missing as _missing\n"
+        "from ._tracing.trace import emit as _emit, emit1 as _emit1\n"
+        "from ._tracing.trace import to_bool as _bool, to_dtype as _dtype\n"
+        "from ._tracing.trace import to_float as _float, to_int as _int\n"
+        "from ._tracing.trace import to_elements as _elements, to_ints as _ints\n\n"
+        "if TYPE_CHECKING:\n    from ._tracing.tensor import Tensor\n\n"
         "__all__ = [\n";
   std::vector<const Record *> ops(records.getAllDerivedDefinitions("AICF_Op"));
   llvm::sort(ops, [](const Record *a, const Record *b) {

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import compiled
-from .._hints import missing
+from .._base.hints import missing
 from ..errors import InvalidArgumentError
 from ._step import Step
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._functions import erfinv
-from .._pointwise import broadcast, broadcast_all
-from .._tensor import Tensor
-from .._tracing import as_tensor
+from .._tracing.functions import erfinv
+from .._tracing.pointwise import broadcast, broadcast_all
+from .._tracing.tensor import Tensor
+from .._tracing.trace import as_tensor
 from ._table import Call, Unsupported, primitive, uniform
 
 #: Of each float type, bits of the fraction, and the bits of 1.

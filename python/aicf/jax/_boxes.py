@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _views, ops
-from .._constants import constant
-from .._pointwise import broadcast, where
-from .._tensor import Tensor
+from .. import ops
+from .._tracing import views as _views
+from .._tracing.constants import constant
+from .._tracing.pointwise import broadcast, where
+from .._tracing.tensor import Tensor
 from ._shapes import part
 from ._table import Call, is_constant, primitive
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import ops
-from .._pointwise import FLOATS, broadcast, where
+from .._tracing.pointwise import FLOATS, broadcast, where
 from ._table import Call, Found, Notes, Rules, is_constant, uniform
 
 #: Of one norm, at most.

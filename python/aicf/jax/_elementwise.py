@@ -8,14 +8,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from .. import _functions, _scans, ops
-from .._exact import fmod
-from .._pointwise import (broadcast, broadcast_all, clamp, compare, divide, maximum, minimum,
-                          multiply, power, subtract, where)
-from .._pointwise import add as sum_of
-from .._tensor import Tensor
+from .. import ops
+from .._tracing import functions as _functions, scans as _scans
+from .._tracing.exact import fmod
+from .._tracing.pointwise import (broadcast, broadcast_all, clamp, compare, divide,
+                                  maximum, minimum, multiply, power, subtract, where)
+from .._tracing.pointwise import add as sum_of
+from .._tracing.tensor import Tensor
 from ._table import Call, Unsupported, is_constant, primitive, uniform
 
 

@@ -18,13 +18,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from .. import _views, ops
-from .._constants import constant
-from .._dtypes import NUMPY_TYPES
-from .._pointwise import FLOATS, broadcast, where
-from .._tracing import TraceAgain, current_trace, trace_error
+from .. import ops
+from .._base.dtypes import NUMPY_TYPES
+from .._tracing import views as _views
+from .._tracing.constants import constant
+from .._tracing.pointwise import FLOATS, broadcast, where
+from .._tracing.trace import TraceAgain, current_trace, trace_error
 from ..errors import CompileError, ModuleImportError, TraceError
-from . import _loops, _narrow
+from ..jax import _loops, _narrow
 from ._clipping import ClippingRaiser
 from ._gelu import GeluRaiser
 from ._optimizers import OptimizerRaiser

@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _views, ops
-from .._exact import flat_index
-from .._pointwise import FLOATS, broadcast, where
-from .._tensor import Tensor
+from .. import ops
+from .._tracing import views as _views
+from .._tracing.exact import flat_index
+from .._tracing.pointwise import FLOATS, broadcast, where
+from .._tracing.tensor import Tensor
 from ._boxes import box_at, put, starts_inside
 from ._shapes import part
 from ._table import Call, Unsupported, is_constant, primitive, uniform

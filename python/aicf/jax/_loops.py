@@ -11,8 +11,8 @@ from typing import Any
 import jax
 
 from .. import ops
-from .._pointwise import FLOATS
-from .._tensor import Tensor
+from .._tracing.pointwise import FLOATS
+from .._tracing.tensor import Tensor
 from ._table import Unsupported, is_constant
 
 #: The most runs that are counted: no plan makes more.

@@ -11,13 +11,12 @@ import jax
 import numpy as np
 
 from .. import nn, ops
-from .._constants import constant
-from .._signature import Spec
-from .._tracing import location_of, user_line
+from .._programs.signature import Spec
+from .._tracing.constants import constant
+from .._tracing.trace import location_of, user_line
 from ..errors import Diagnostic, InvalidArgumentError
 from ._import import Importer, dtype_of, tensor_of
 from ._narrow import stored, stored_shape, stored_type
-from ._table import is_constant
 from ._trees import Tree, argument_names, check_types, distances, find_donated, tree_of
 
 NewState = Callable[[Any], Sequence[Any]]

@@ -20,10 +20,10 @@ import jax
 import numpy as np
 
 from .. import ops
-from .._constants import constant
-from .._exact import low_bits
-from .._views import stack
-from . import _philox
+from .._tracing.constants import constant
+from .._tracing.exact import low_bits
+from .._tracing.views import stack
+from ..jax import _philox
 from ._table import TABLE, Unsupported, is_constant
 
 #: By JAX's type, ours and the bits of it.

@@ -33,9 +33,9 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._constants import constant
-from .._dtypes import NUMPY_TYPES
-from .._pointwise import INTEGERS
+from .._base.dtypes import NUMPY_TYPES
+from .._tracing.constants import constant
+from .._tracing.pointwise import INTEGERS
 from ._table import Call, Found, Notes, Rules, is_constant, uniform
 
 

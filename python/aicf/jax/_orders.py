@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _scans, ops
-from .._tensor import Tensor
+from .. import ops
+from .._tracing import scans as _scans
+from .._tracing.tensor import Tensor
 from ._table import Call, Unsupported, primitive
 
 

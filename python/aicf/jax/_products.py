@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import ops
-from .._pointwise import broadcast
-from .._tensor import Tensor
+from .._tracing.pointwise import broadcast
+from .._tracing.tensor import Tensor
 from ._table import Call, Unsupported, primitive
 
 

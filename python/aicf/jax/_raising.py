@@ -26,8 +26,8 @@ import math
 from typing import Any
 
 from .. import ops
-from .._pointwise import FLOATS, broadcast
-from . import _softmax_bwd
+from .._tracing.pointwise import FLOATS, broadcast
+from ..jax import _softmax_bwd
 from ._table import Call, Found, Notes, Rules, is_constant, uniform
 
 #: No label is this number: a negative one has been counted from the end.

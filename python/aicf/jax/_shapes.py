@@ -4,19 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import _views, ops
+from .. import ops
 from .. import functional as F
-from .._dtypes import NUMPY_TYPES
-from .._exact import rows_at
-from .._pointwise import broadcast
-from .._tensor import Tensor
-from .._tracing import as_tensor
-from ._table import Call, Unsupported, is_constant, primitive, uniform
+from .._base.dtypes import NUMPY_TYPES
+from .._tracing import views as _views
+from .._tracing.exact import rows_at
+from .._tracing.pointwise import broadcast
+from .._tracing.tensor import Tensor
+from .._tracing.trace import as_tensor
+from ._table import Call, Unsupported, primitive, uniform
 
 
 # Views

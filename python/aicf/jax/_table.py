@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from .._constants import constant
-from .._dtypes import NUMPY_TYPES
-from .._importing import Unsupported as Unsupported
-from .._importing import adds_to, import_all
-from .._pointwise import FLOATS, broadcast
-from .._tensor import Tensor
-from .._tracing import as_tensor
+from .._base.dtypes import NUMPY_TYPES
+from .._importing.rows import Unsupported as Unsupported
+from .._importing.rows import adds_to, import_all
+from .._tracing.constants import constant
+from .._tracing.pointwise import FLOATS, broadcast
+from .._tracing.tensor import Tensor
+from .._tracing.trace import as_tensor
 
 
 @dataclass(frozen=True)

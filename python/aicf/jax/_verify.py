@@ -17,7 +17,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._differences import difference, largest_of, special_values
+from .._importing.differences import difference, largest_of, special_values
 from ..errors import VerificationError
 from ._import import DTYPES
 from ._narrow import stored, stored_type

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import compiled
-from .._hints import missing
-from .._sizes import note
+from .._base.hints import missing
+from .._programs.sizes import note
 from ..errors import InvalidArgumentError
 from ..program import Entry
 from ._step import Step, check_one_device

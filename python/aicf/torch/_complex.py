@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _views, ops
-from .._exact import root
-from .._pointwise import FLOATS, broadcast, where
-from .._tensor import Tensor, matmul
-from .._tracing import Operand, as_tensor
+from .. import ops
+from .._tracing import views as _views
+from .._tracing.exact import root
+from .._tracing.pointwise import FLOATS, broadcast, where
+from .._tracing.tensor import Tensor, matmul
+from .._tracing.trace import Operand, as_tensor
 from ._table import COMPLEX, TABLE, Call, Unsupported, complex_aten
 
 #: The longest discrete Fourier transform: it is a product with a matrix.

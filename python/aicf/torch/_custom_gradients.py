@@ -18,7 +18,7 @@ import torch
 from torch.autograd.function import FunctionCtx
 
 from .. import ops
-from .._tensor import Tensor
+from .._tracing.tensor import Tensor
 from ..errors import ModuleImportError
 from ._derivatives import OPS as _OPS
 from ._derivatives import derivative

@@ -18,7 +18,7 @@ import torch
 import torch.utils.checkpoint
 
 from ..errors import ModuleImportError
-from . import _custom_gradients, _derivatives
+from ..torch import _custom_gradients, _derivatives
 from ._table import COMPLEX, TABLE
 
 

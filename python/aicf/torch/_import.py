@@ -16,10 +16,10 @@ from typing import Any
 import torch
 
 from .. import nn
-from .._dtypes import NUMPY_TYPES
-from .._exact import low_bits
-from .._tensor import Operators
-from .._tracing import as_tensor, current_trace, trace_error
+from .._base.dtypes import NUMPY_TYPES
+from .._tracing.exact import low_bits
+from .._tracing.tensor import Operators
+from .._tracing.trace import as_tensor, current_trace, trace_error
 from ..errors import ModuleImportError, TraceError
 from ._capture import Captured, is_unknown, refusal
 from ._complex import Complex, call_complex, complex_constant, has_complex

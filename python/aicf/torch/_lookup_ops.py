@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _views, ops
-from .._exact import flat_index, rows_at
-from .._pointwise import FLOATS, broadcast, where
-from .._tensor import Tensor
-from .._tracing import as_tensor
+from .. import functional as F, ops
+from .._tracing import views as _views
+from .._tracing.exact import flat_index, rows_at
+from .._tracing.pointwise import FLOATS, broadcast, where
+from .._tracing.tensor import Tensor
+from .._tracing.trace import as_tensor
 from ._table import Call, Unsupported, aten
 
 #: Elements that are compared to find the last of several that are written to one place.
@@ -260,5 +261,4 @@ def _index_add(call: Call, x: Any, dim: int, index: Any, source: Any, *,
 
 @aten("one_hot.default")
 def _one_hot(call: Call, index: Any, num_classes: int = -1) -> Tensor:
-    from .. import functional as F
     return F.one_hot(index, call.shape[-1])

@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import losses
-from .._pointwise import FLOATS
-from .._tensor import Tensor
-from .._tracing import as_tensor
+from .._tracing.pointwise import FLOATS
+from .._tracing.tensor import Tensor
+from .._tracing.trace import as_tensor
 from ._table import Call, aten
 
 _REDUCTIONS = ("none", "mean", "sum")

@@ -17,9 +17,9 @@ import numpy as np
 import torch
 
 from .. import nn
-from .._constants import constant
-from .._dtypes import dtype_name
-from .._tracing import trace_error
+from .._base.dtypes import dtype_name
+from .._tracing.constants import constant
+from .._tracing.trace import trace_error
 from ..errors import ModuleImportError
 from ._capture import Captured, capture
 from ._decisions import Decision

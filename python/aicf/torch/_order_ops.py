@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _scans, _views, ops
+from .. import ops
+from .._tracing import scans as _scans, views as _views
 from .. import functional as F
-from .._pointwise import FLOATS, where
-from .._tensor import Tensor
-from .._tracing import as_tensor
+from .._tracing.pointwise import FLOATS, where
+from .._tracing.tensor import Tensor
+from .._tracing.trace import as_tensor
 from ._table import Call, Unsupported, aten
 
 _PAIRS = "up to 2^28 pairs of elements are compared"

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _views
-from .._exact import rows_at
-from .._pointwise import broadcast
-from .._scans import count_below
-from .._tensor import Tensor, matmul
-from .._tracing import as_tensor
+from .._tracing import views as _views
+from .._tracing.exact import rows_at
+from .._tracing.pointwise import broadcast
+from .._tracing.scans import count_below
+from .._tracing.tensor import Tensor, matmul
+from .._tracing.trace import as_tensor
 from ._lookup_ops import put_rows
 from ._table import Call, Unsupported, aten
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _functions, ops
+from .. import ops
+from .._tracing import functions as _functions
 from .. import functional as F
-from .._exact import floor_quotient, fmod, quotient_toward_zero, remainder, truncated
-from .._pointwise import broadcast, clamp, compare, maximum, minimum, power, where, wide
-from .._tensor import Tensor
-from .._tracing import as_tensor
+from .._tracing.exact import floor_quotient, fmod, quotient_toward_zero, remainder, truncated
+from .._tracing.pointwise import broadcast, clamp, compare, maximum, minimum, power, where, wide
+from .._tracing.tensor import Tensor
+from .._tracing.trace import as_tensor
 from ._table import Call, Unsupported, aten
 
 

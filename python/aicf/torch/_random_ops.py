@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _scans, ops
+from .. import ops
+from .._tracing import scans as _scans
 from .. import functional as F
-from .._functions import tan
-from .._pointwise import broadcast, where
-from .._tensor import Tensor
-from .._tracing import as_tensor
+from .._tracing.functions import tan
+from .._tracing.pointwise import broadcast, where
+from .._tracing.tensor import Tensor
+from .._tracing.trace import as_tensor
 from ._table import Call, Unsupported, aten
 
 _OWN = "numbers of its own: (seed, step)"

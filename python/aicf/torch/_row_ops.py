@@ -8,12 +8,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _views, ops
+from .. import ops
+from .._tracing import views as _views
 from .. import functional as F
-from .._exact import root, shared_extremum
-from .._pointwise import as_reducible, broadcast, wide
-from .._tensor import Tensor, Transposed, matmul
-from .._tracing import as_tensor
+from .._tracing.exact import root, shared_extremum
+from .._tracing.pointwise import as_reducible, broadcast, wide
+from .._tracing.tensor import Tensor, Transposed, matmul
+from .._tracing.trace import as_tensor
 from ._table import Call, Unsupported, aten, lower_triangle
 
 

@@ -338,7 +338,7 @@ class Step(Entry):
             return super().predict(*arrays, batch_size=batch_size)
         import torch
 
-        from . import predict
+        from ..torch import predict
         from ._import import held
         given = [torch.as_tensor(a) for a in arrays]
         shapes = tuple(tuple(a.shape) for a in given)

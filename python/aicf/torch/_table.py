@@ -14,12 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .._dtypes import NUMPY_TYPES
-from .._importing import Unsupported as Unsupported
-from .._importing import adds_to, import_all
-from .._pointwise import FLOATS
-from .._tensor import Tensor
-from .._tracing import as_tensor
+from .._base.dtypes import NUMPY_TYPES
+from .._importing.rows import Unsupported as Unsupported
+from .._importing.rows import adds_to, import_all
+from .._tracing.pointwise import FLOATS
+from .._tracing.tensor import Tensor
+from .._tracing.trace import as_tensor
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .. import compiled
-from .._differences import difference, largest_of, special_values
-from .._signature import Spec
+from .._importing.differences import difference, largest_of, special_values
+from .._programs.signature import Spec
 from ..errors import ModuleImportError, VerificationError
 from ._export import is_random
 from ._import import dtype_of, held

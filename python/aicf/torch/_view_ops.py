@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _views, ops
-from .._dtypes import NUMPY_TYPES
-from .._pointwise import broadcast
-from .._tensor import Tensor
-from .._tracing import as_tensor
+from .. import ops
+from .._tracing import views as _views
+from .._base.dtypes import NUMPY_TYPES
+from .._tracing.pointwise import broadcast
+from .._tracing.tensor import Tensor
+from .._tracing.trace import as_tensor
 from ._table import Call, Unsupported, aten, lower_triangle
 
 

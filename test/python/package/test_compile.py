@@ -14,7 +14,7 @@ from conftest import (BINARY, INPUTS, PROGRAM_ENV, Mlp, cross_entropy, make_batc
 
 import aicf
 from aicf import nn
-from aicf._signature import Signature, own_outputs
+from aicf._programs.signature import Signature, own_outputs
 
 F64 = {"x": aicf.spec((16, 64), "f64"), "labels": aicf.spec((16,), "i32")}
 

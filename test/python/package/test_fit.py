@@ -16,7 +16,8 @@ import pytest
 from conftest import BINARY, INPUTS, PROGRAM_ENV, Mlp, make_batch
 
 import aicf
-from aicf import _sources, nn
+from aicf import nn
+from aicf._training import sources as _sources
 
 ROWS = 100  # six batches of 16, and one of 4
 X, LABELS = make_batch(7, ROWS)

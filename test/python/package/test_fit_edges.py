@@ -18,8 +18,10 @@ from conftest import BINARY, PROGRAM_ENV, make_batch
 from test_fit import At, Loader, interrupt
 
 import aicf
-from aicf import _sources, nn, training
-from aicf._epoch_log import EpochLog
+from aicf import nn, training
+from aicf._training import loop, sources as _sources
+from aicf._training.totals import Totals
+from aicf._training.epoch_log import EpochLog
 from aicf.errors import InvalidArgumentError, InvalidFileError
 
 ROWS = 28  # seven batches of 4
@@ -85,7 +87,7 @@ class Value:
 
 def test_values_are_read_in_groups(monkeypatch):
     monkeypatch.setattr(Value, "reads", 0)
-    totals = training.Totals({})
+    totals = Totals({})
     assert math.isnan(totals.last_loss())
     for i in range(255):
         totals.add(Value(float(i)), 4)
@@ -97,7 +99,7 @@ def test_values_are_read_in_groups(monkeypatch):
 
 
 def test_a_sum_is_of_the_values_alone():
-    totals = training.Totals({"sum": "sum"})
+    totals = Totals({"sum": "sum"})
     for rows in (4, 2):
         totals.add((Value(2.0), {"sum": Value(3.0), "count": Value(6.0, "i32")}), rows)
     assert totals.means() == {"loss": 2.0, "sum": 6.0, "count": 2.0}
@@ -126,8 +128,8 @@ def test_a_terminal_has_a_bar(monkeypatch):
 @pytest.mark.parametrize("seconds, reads", [(-1, 7), (1e9, 0)])
 def test_the_bar_reads_a_loss_from_time_to_time(seconds, reads, monkeypatch):
     count = []
-    monkeypatch.setattr(training, "SHOW_SECONDS", seconds)
-    monkeypatch.setattr(training.Totals, "last_loss",
+    monkeypatch.setattr(loop, "SHOW_SECONDS", seconds)
+    monkeypatch.setattr(Totals, "last_loss",
                         lambda self: count.append(self) or 1.0)
     aicf.fit(make(), (X, Y), progress=True)
     assert len(count) == reads
@@ -494,7 +496,7 @@ def test_another_runs_log_stays(tmp_path):
 def test_a_full_disk_loses_nothing_of_a_log(tmp_path):
     """With a limit on the size of files in place of a full disk."""
     code = """
-        import resource, signal, aicf, aicf._epoch_log as log
+        import resource, signal, aicf, aicf._training.epoch_log as log
         file = log.EpochLog(%r)
         file.begin([], None)
         for epoch in range(3):

@@ -13,7 +13,8 @@ import pytest
 from conftest import INPUTS, Mlp, cross_entropy, make_step, said
 
 import aicf
-from aicf import _hints, nn
+from aicf import nn
+from aicf._base import hints as _hints
 
 X = aicf.spec((4, 8))
 
@@ -229,7 +230,7 @@ def test_every_option_of_the_compiler_is_known():
     """One that the compiler has and Python does not would be refused here."""
     import subprocess
 
-    from aicf._lowered import _OPTION_VALUES
+    from aicf._programs.lowered import _OPTION_VALUES
     from conftest import BINARY, PROGRAM_ENV
     text = subprocess.run([BINARY / "bin/aicf-opt", "--help"], env=PROGRAM_ENV,
                           capture_output=True, text=True, check=True).stdout
@@ -241,7 +242,7 @@ def test_every_option_of_the_compiler_is_known():
             names.add(option.group(1).replace("-", "_"))
         elif not re.match(r" {4}=", line):
             break  # the next pipeline
-    assert names == set(_OPTION_VALUES) | {"target", "mixed_precision"}
+    assert names == set(_OPTION_VALUES) | {"target", "mixed_precision", "math"}
 
 
 def test_the_types_of_ops_can_be_asked_for():

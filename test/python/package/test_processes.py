@@ -389,7 +389,7 @@ def test_every_status_code_has_its_exception():
 
 def test_cublaslt_is_found_in_nvidias_wheel(tmp_path, monkeypatch):
     """In a wheel on sys.path, unless AICF_CUBLASLT_LIBRARY says another."""
-    from aicf import _cuda
+    from aicf._programs import cuda_libraries as _cuda
     folder = tmp_path / "nvidia" / "cu13" / "lib"
     folder.mkdir(parents=True)
     source = tmp_path / "lib.c"

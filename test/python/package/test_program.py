@@ -78,7 +78,7 @@ def test_a_device_is_opened_once(monkeypatch):
     device = Device()
     monkeypatch.setattr(aicf.program, "_devices", {})
     monkeypatch.setattr(aicf.program, "_runtime", types.SimpleNamespace(Device=device))
-    monkeypatch.setattr("aicf._cuda.find_libraries", lambda: "")
+    monkeypatch.setattr("aicf._programs.cuda_libraries.find_libraries", lambda: "")
     found = {name: aicf.program.open_device(name)
              for name in ("cpu", "cuda", "cuda:0", "cuda:1") for _ in range(2)}
     assert device.opened == [("cpu", 0), ("cuda", 0), ("cuda", 1)]

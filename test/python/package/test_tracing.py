@@ -14,7 +14,7 @@ from conftest import (INPUTS, Mlp, cross_entropy, evaluate, here, said,
 
 import aicf
 from aicf import nn, ops
-from aicf._tracing import active_trace
+from aicf._tracing.trace import active_trace
 from aicf.errors import Diagnostic
 
 X = np.random.default_rng(0).standard_normal((3, 5))
@@ -208,7 +208,7 @@ def test_locations_are_the_users():
     text = aicf.trace(function, {"x": X}).as_text(locations=True)
     for line in (here(-3), here(-3)):
         assert '"%s":%d:0' % (__file__, line) in text
-    assert "aicf/_tracing.py" not in text and "nn.py" not in text
+    assert "aicf/_tracing/trace.py" not in text and "nn.py" not in text
 
 
 def test_ops_have_the_line_that_the_trace_is_told():

@@ -11,11 +11,12 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from . import _pointwise, _views, ops
-from ._constants import constant_beside, is_array
-from ._dtypes import DType, dtype_name
-from ._hints import missing, refuse_keywords, says_axis
-from ._tracing import EntryTrace, Operand, as_tensor, trace_error
+from .. import ops
+from . import pointwise as _pointwise, views as _views
+from .._base.dtypes import DType, dtype_name
+from .._base.hints import missing, refuse_keywords, says_axis
+from .constants import constant_beside, is_array
+from .trace import EntryTrace, Operand, as_tensor, trace_error
 
 
 class Operators(Operand):
@@ -231,13 +232,13 @@ class Operators(Operand):
     @says_axis
     def softmax(self, axis: int = -1) -> Tensor:
         """exp(x) / sum(exp(x)) along dimension `axis`."""
-        from . import functional
+        from .. import functional
         return functional.softmax(self, axis)
 
     @says_axis
     def log_softmax(self, axis: int = -1) -> Tensor:
         """x - log(sum(exp(x))) along dimension `axis`."""
-        from . import functional
+        from .. import functional
         return functional.log_softmax(self, axis)
 
     @says_axis
@@ -245,7 +246,7 @@ class Operators(Operand):
                   keepdim: bool = False) -> Tensor:
         """log(sum(exp(x))) over the dimensions `axis`, or over all, without overflow. The
         result is f32 for 16-bit x."""
-        from . import functional
+        from .. import functional
         return functional.logsumexp(self, axis, keepdim)
 
     @says_axis
@@ -253,42 +254,42 @@ class Operators(Operand):
             keepdim: bool = False) -> Tensor:
         """Returns the variance over the dimensions `axis`, or over all
         (aicf.functional.var). The result is f32 for 16-bit x."""
-        from . import functional
+        from .. import functional
         return functional.var(self, axis, correction, keepdim)
 
     @says_axis
     def std(self, axis: int | tuple[int, ...] | None = None, correction: float = 1,
             keepdim: bool = False) -> Tensor:
         """Returns the square root of var()."""
-        from . import functional
+        from .. import functional
         return functional.std(self, axis, correction, keepdim)
 
     @says_axis
     def norm(self, p: float = 2.0, axis: int | tuple[int, ...] | None = None,
              keepdim: bool = False) -> Tensor:
         """(sum |x|^p)^(1/p) over the dimensions `axis`, or over all. p is 1, 2 or inf."""
-        from . import functional
+        from .. import functional
         return functional.norm(self, p, axis, keepdim)
 
     @says_axis
     def cumsum(self, axis: int) -> Tensor:
         """Returns, for each element, the sum of all elements up to it along dimension
         `axis`."""
-        from . import functional
+        from .. import functional
         return functional.cumsum(self, axis)
 
     @says_axis
     def argmax(self, axis: int | None = None, keepdim: bool = False) -> Tensor:
         """Returns the index (i32) of the largest element along dimension `axis`, or among
         all. It has no gradient."""
-        from . import functional
+        from .. import functional
         return functional.argmax(self, axis, keepdim)
 
     @says_axis
     def topk(self, k: int, axis: int = -1) -> tuple[Tensor, Tensor]:
         """Returns the k largest elements along dimension `axis`, the largest first, and
         their indices (i32)."""
-        from . import functional
+        from .. import functional
         return functional.top_k(self, k, axis)
 
     def astype(self, dtype: DType) -> Tensor:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _sizes
-from ._signature import specs_of
-from .errors import FailedStateError
+from . import sizes as _sizes
+from ..errors import FailedStateError
+from .signature import specs_of
 
 if TYPE_CHECKING:
-    from ._traced import Traced
-    from .nn import Module
-    from .program import Entry, Program
+    from ..nn import Module
+    from ..program import Entry, Program
+    from .traced import Traced
 
 
 def entry_name(function: Callable[..., Any]) -> str:

@@ -16,12 +16,12 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ._signature import Spec
-from .errors import (AICFError, CompileError, DTypeMismatchError, ShapeMismatchError,
-                     TraceError)
+from ..errors import (AICFError, CompileError, DTypeMismatchError, ShapeMismatchError,
+                      TraceError)
+from .signature import Spec, spec_of
 
 if TYPE_CHECKING:
-    from .program import Entry
+    from ..program import Entry
 
 #: If a function has more batch sizes than this, a warning says so.
 MANY_SIZES = 8
@@ -157,7 +157,6 @@ class Family:
 
 def _given_specs(given: Mapping[str, Any], wanted: Mapping[str, Spec]) -> dict[str, Spec]:
     """Returns the specs of arrays and Specs. None of them if one is not an array."""
-    from ._signature import spec_of
     specs = {}
     for name, own in wanted.items():
         value = given[name]

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 
-from . import ops
-from ._pointwise import power, where
-from ._tensor import Tensor
+from .. import ops
+from .pointwise import power, where
+from .tensor import Tensor
 
 #: From here on x^2 +- 1 is x^2, and asinh and acosh are log(2x): also where 2x is too large.
 _FAR = 1e9

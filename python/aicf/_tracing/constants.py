@@ -12,12 +12,12 @@ import hashlib
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from ._dtypes import dtype_name
-from ._runtime import MAX_CONSTANT_BYTES, MAX_RANK
-from ._tracing import current_trace, emit1, trace_error
+from .._base.dtypes import dtype_name
+from .._runtime import MAX_CONSTANT_BYTES, MAX_RANK
+from .trace import current_trace, emit1, trace_error
 
 if TYPE_CHECKING:
-    from ._tensor import Tensor
+    from .tensor import Tensor
 
 FLOATS, INTEGERS = ("f16", "bf16", "f32", "f64"), ("i32", "i64")
 
@@ -68,7 +68,7 @@ def _is_large(array: Any) -> bool:
 
 def elements(value: Any) -> Any:
     """Returns an array as an attribute. Raises TraceError."""
-    from . import _compiler
+    from .. import _compiler
     array = _dense(value)
     is_one = array.nbytes > MAX_CONSTANT_BYTES and not _is_large(array)
     data = array.reshape(-1)[:1] if is_one else array

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ._dtypes import DType, check_shape, dtype_name
+from .._base.dtypes import DType, check_shape, dtype_name
 
 if TYPE_CHECKING:
-    from ._tracing import Persistent
-    from .errors import Diagnostic
-    from .nn import Module
+    from .._tracing.trace import Persistent
+    from ..errors import Diagnostic
+    from ..nn import Module
 
 #: The names of aicf::OutputForm.
 UNKNOWN, TENSOR, TUPLE, DICT, TENSOR_AND_DICT = (

@@ -8,9 +8,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import FailedStateError
-from .nn import Module
-from .program import Entry
+from ..errors import FailedStateError
+from ..nn import Module
+from ..program import Entry
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import functional as F, ops
-from ._dtypes import DType, check_shape, dtype_name
-from ._hints import says_axis
-from ._pointwise import wide
-from ._tensor import Tensor
-from ._tracing import as_tensor, current_trace, trace_error
-from .nn import Buffer, Module, Parameter, _Activation, _Pointwise
+from .. import functional as F, ops
+from .._base.dtypes import DType, check_shape, dtype_name
+from .._base.hints import says_axis
+from ..nn import Buffer, Module, Parameter, _Activation, _Pointwise
+from .tensor import Tensor
+from .trace import as_tensor, current_trace, trace_error
 
 __all__ = ["ELU", "BatchNorm1d", "Embedding", "GLU", "GroupNorm", "Hardsigmoid",
            "Hardswish", "Hardtanh", "LayerNorm", "LeakyReLU", "LogSigmoid", "LogSoftmax",

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _runtime
-from ._runtime import MAX_RANK
+from .. import _runtime
+from .._runtime import MAX_RANK
 
 DTYPES = _runtime.dtypes()
 _ALIASES = {"float16": "f16", "half": "f16", "bfloat16": "bf16", "float32": "f32",

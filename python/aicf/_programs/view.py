@@ -8,12 +8,12 @@ import os
 import webbrowser
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from . import _runtime
-from .errors import InvalidArgumentError
+from .. import _runtime
+from ..errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from ._lowered import Lowered
-    from .program import Entry, Program
+    from ..program import Entry, Program
+    from .lowered import Lowered
 
     #: What has a plan.
     HasPlan: TypeAlias = Program | Entry | Lowered | _runtime.Plan | str | os.PathLike[str]

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from .errors import InvalidFileError
+from ..errors import InvalidFileError
 
 #: The key of a checkpoint's metadata.
 KEY = "aicf.fit"

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _runtime
-from ._runtime import Array, Device
-from ._dtypes import DType, check_shape, dtype_name
-from .program import open_device
+from .. import _runtime
+from .._base.dtypes import DType, check_shape, dtype_name
+from .._runtime import Array, Device
+from ..program import open_device
 
 __all__ = ["Array", "Device", "array", "device", "zeros"]
 

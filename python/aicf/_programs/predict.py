@@ -7,15 +7,15 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from . import _sizes
-from ._further import compile_into
-from ._signature import Signature, Spec, spec_of
-from .errors import (DTypeMismatchError, FailedStateError, InvalidArgumentError,
-                     ShapeMismatchError)
+from . import sizes as _sizes
+from ..errors import (DTypeMismatchError, FailedStateError, InvalidArgumentError,
+                      ShapeMismatchError)
+from .further import compile_into
+from .signature import Signature, Spec, spec_of
 
 if TYPE_CHECKING:
-    from .nn import Module
-    from .program import Entry
+    from ..nn import Module
+    from ..program import Entry
 
 NAME = "predict"
 #: The rows of a chunk, if no step says how many a batch has.

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._pointwise import broadcast_together
-from ._tracing import current_trace
+from .pointwise import broadcast_together
+from .trace import current_trace
 
 if TYPE_CHECKING:
-    from ._tensor import Tensor
+    from .tensor import Tensor
 
 
 def map_elements(function: Callable[..., Any], operands: Sequence[Any]) -> Tensor:

@@ -9,20 +9,20 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _sizes
-from ._further import entry_name
-from ._hints import no_module
-from ._signature import (DICT, TENSOR, TENSOR_AND_DICT, TUPLE, Signature, Spec,
-                         specs_of)
-from ._tensor import Tensor
-from ._tracing import EntryTrace, Operand, TraceAgain, as_tensor, attribute_text, location_of
-from .errors import TraceError
-from .nn import Module, aliases_of, settings_of
-from .optim import Optimizer
-from .program import ACCUMULATE
+from . import sizes as _sizes
+from .._base.hints import no_module
+from .._tracing.tensor import Tensor
+from .._tracing.trace import (EntryTrace, Operand, TraceAgain, as_tensor, attribute_text,
+                              location_of)
+from ..errors import TraceError
+from ..nn import Module, aliases_of, settings_of
+from ..optim import Optimizer
+from .entry import ACCUMULATE
+from .further import entry_name
+from .signature import DICT, TENSOR, TENSOR_AND_DICT, TUPLE, Signature, Spec, specs_of
 
 if TYPE_CHECKING:
-    from ._lowered import Lowered
+    from .lowered import Lowered
 
 Outputs = list[tuple[str, Tensor, bool]]  # name, value, whether it is minimized
 
@@ -89,7 +89,7 @@ class Traced:
     """The aicf IR of one entry or several, as the functions were written."""
 
     def __init__(self) -> None:
-        from . import _compiler
+        from .. import _compiler
         self.module = _compiler.Module()
         self.signatures: dict[str, Signature] = {}
         self._sized = ""  # the entry for another batch size that is being traced
@@ -136,7 +136,7 @@ class Traced:
         Returns: a Lowered.
         Raises: CompileError with your line; ValueError, TypeError for options.
         """
-        from ._lowered import Lowered
+        from .lowered import Lowered
         return Lowered(self, device, precision, options)
 
     # Adding entries

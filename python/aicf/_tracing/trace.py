@@ -16,16 +16,17 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from ._dtypes import DType, dtype_name, to_index
-from .errors import TraceError
+from .._base.dtypes import DType, dtype_name, to_index
+from ..errors import TraceError
 
 if TYPE_CHECKING:
-    from . import _compiler
-    from ._tensor import Tensor
+    from .. import _compiler
+    from .tensor import Tensor
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__))
-#: The examples are a user's.
-_OWN = (_PACKAGE, os.path.join(_PACKAGE, "torch"), os.path.join(_PACKAGE, "jax"))
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+#: The package's folders. The examples are a user's.
+_OWN = {_PACKAGE, *(entry.path for entry in os.scandir(_PACKAGE)
+                    if entry.is_dir() and entry.name != "examples")}
 
 
 def user_line() -> tuple[str, int]:
@@ -106,7 +107,7 @@ def as_tensor(value: Any) -> Tensor:
     """Returns an operand as a traced tensor. A TraceError says what to do instead."""
     if isinstance(value, Operand):
         return value._tensor()
-    from . import _constants
+    from . import constants as _constants
     if _constants.is_array(value):
         return _constants.constant(value)
     if hasattr(value, "__dlpack__"):  # of PyTorch, JAX, CuPy, or ours
@@ -149,12 +150,12 @@ def to_ints(value: Any) -> list[int]:
 
 
 def to_elements(value: Any) -> Any:
-    from . import _constants
+    from . import constants as _constants
     return _constants.elements(value)
 
 
 def to_dtype(value: DType) -> _compiler.DTypeName:
-    from . import _compiler
+    from .. import _compiler
     try:
         return _compiler.DTypeName(dtype_name(value))
     except TypeError as error:
@@ -461,12 +462,12 @@ class EntryTrace:
 
 def unit() -> Any:
     """Returns MLIR's UnitAttr."""
-    from . import _compiler
+    from .. import _compiler
     return _compiler.AttributeText("unit")
 
 
 def attribute_text(text: str) -> Any:
-    from . import _compiler
+    from .. import _compiler
     return _compiler.AttributeText(text)
 
 

@@ -16,13 +16,13 @@ import numbers
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import ops
-from ._constants import constant_beside, is_array
-from ._dtypes import rounded
-from ._tracing import as_tensor, trace_error
+from .. import ops
+from .._base.dtypes import rounded
+from .constants import constant_beside, is_array
+from .trace import as_tensor, trace_error
 
 if TYPE_CHECKING:
-    from ._tensor import Tensor
+    from .tensor import Tensor
 
 FLOATS = ("f16", "bf16", "f32", "f64")
 INTEGERS = ("i32", "i64")

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from . import _views, ops
-from ._dtypes import NUMPY_TYPES
-from ._exact import rows_at
-from ._pointwise import FLOATS, broadcast, where
-from ._tensor import Tensor
-from ._tracing import as_tensor, trace_error
+from .. import ops
+from . import views as _views
+from .._base.dtypes import NUMPY_TYPES
+from .exact import rows_at
+from .pointwise import FLOATS, broadcast, where
+from .tensor import Tensor
+from .trace import as_tensor, trace_error
 
 #: Pairs of elements that are compared to order them.
 MOST_PAIRS = 1 << 28

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from .errors import InvalidArgumentError
+from ..errors import InvalidArgumentError
 
 #: Inputs by name, and the number of their rows.
 Batch = tuple[dict[str, Any], int]

@@ -8,15 +8,15 @@ import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _runtime
-from .errors import (Diagnostic, InvalidArgumentError, InvalidPlanError, near_names,
-                     read_diagnostics)
-from ._view import view
-from .program import Program, open_device
+from .. import _runtime
+from ..errors import (Diagnostic, InvalidArgumentError, InvalidPlanError, near_names,
+                      read_diagnostics)
+from ..program import Program, open_device
+from .view import view
 
 if TYPE_CHECKING:
-    from . import _compiler
-    from ._traced import Traced
+    from .. import _compiler
+    from .traced import Traced
 
 PRECISIONS = ("f32", "tf32", "bf16", "f16")
 

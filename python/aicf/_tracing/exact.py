@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import ops
-from ._constants import is_array
-from ._pointwise import FLOATS, broadcast_all, where, wide
-from ._tensor import Tensor
-from ._tracing import as_tensor
+from .. import ops
+from .constants import is_array
+from .pointwise import FLOATS, broadcast_all, where, wide
+from .tensor import Tensor
+from .trace import as_tensor
 
 Axes = tuple[int, ...] | None
 

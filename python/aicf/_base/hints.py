@@ -171,7 +171,7 @@ KEYWORDS = {"dim": "axis", "keepdims": "keepdim", "dims": "axis"}
 
 def missing(place: str, name: str, known: object) -> AttributeError:
     """Returns the error for __getattr__, which says what to use instead of a name."""
-    from .errors import near_names
+    from ..errors import near_names
     hint = HINTS.get(place, {}).get(name)
     if hint is None:
         public = [n for n in dir(known) if not n.startswith("_")]

@@ -12,12 +12,12 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import ops
-from ._dtypes import to_index
-from ._tracing import as_tensor, trace_error
+from .. import ops
+from .._base.dtypes import to_index
+from .trace import as_tensor, trace_error
 
 if TYPE_CHECKING:
-    from ._tensor import Tensor
+    from .tensor import Tensor
 
 
 def normal_axis(tensor: Tensor, axis: Any, rank: int | None = None) -> int:

@@ -1,0 +1,294 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The loop of aicf.fit: epochs, Ctrl-C, the bar, checkpoints."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._base.dtypes import NUMPY_TYPES
+from .._programs import sizes
+from ..callbacks import Callback, monitored
+from ..errors import AICFError, InvalidArgumentError
+from ..program import Program
+from . import run_state, sources
+from .epoch_log import EpochLog
+from .totals import Metric, Totals
+from .validator import Validator
+
+if TYPE_CHECKING:
+    from ..training import Run
+
+#: How often the bar shows the loss, which waits for the device.
+SHOW_SECONDS = 0.2
+
+
+class Interrupt:
+    """Remembers the first Ctrl-C, and leaves the second one to Python. Only the main
+    thread gets any."""
+
+    def __init__(self) -> None:
+        self.is_pressed = False
+        self._before: Any = None
+
+    def __enter__(self) -> Interrupt:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def _press(self, number: int, frame: Any) -> None:
+        self.is_pressed = True
+        self._restore()
+
+    def _restore(self) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            self._before = None
+
+    def __exit__(self, *error: Any) -> None:
+        self._restore()
+
+
+class Loop:
+    def __init__(self, run: Run, source: sources.Source, validator: Validator | None,
+                 kinds: Mapping[str, Metric], callbacks: Sequence[Callback],
+                 folder: str | None, save_every: int, log: str | None,
+                 progress: bool | None, batches: int | None) -> None:
+        self.batches_per_epoch = batches
+        self.run, self.source, self.validator = run, source, validator
+        self.kinds, self.callbacks = kinds, callbacks
+        self.folder, self.save_every = folder, save_every
+        self.log = None if log is None else EpochLog(log)
+        self.log_start: int | None = None  # as the checkpoint has it
+        self.progress = progress
+        self.totals = Totals(kinds)
+        self.interrupt = Interrupt()
+        self.batch_seconds = 0.0
+        self.is_lost = False  # a loss was not finite: keep the checkpoints on the disk
+
+    # The course of a run
+
+    def train(self) -> None:
+        run = self.run
+        if self.folder is not None:
+            check_folder(self.folder)
+        run.step.discard_update()
+        if self.log:
+            self.log.begin(run.history.epochs, self.log_start)
+        for callback in self.callbacks:
+            callback.on_fit_begin(run)
+        while run.epoch < run.epochs and not run.history.stopped:
+            self._train_epoch()
+            if not self.interrupt.is_pressed:
+                self._end_epoch()
+            if self.interrupt.is_pressed:
+                self._save("last")
+                raise KeyboardInterrupt(
+                    "stopped in epoch %d after %d batches%s" % (
+                        run.epoch + 1, run.position, "; %s has the state" % os.path.join(
+                            self.folder, "last") if self.folder else ""))
+        for callback in self.callbacks:
+            callback.on_fit_end(run)
+
+    def _train_epoch(self) -> None:
+        run, step = self.run, self.run.step
+        start = time.perf_counter()
+        batches = self.source.batches(run.epoch, run.position)
+        with contextlib.closing(batches) as left, self._bar() as bar:  # type: ignore[type-var]
+            for batch, rows in left:
+                self.totals.add(step(**batch), rows)
+                run.position += 1
+                bar(self.totals)
+                for callback in self.callbacks:
+                    callback.on_batch_end(run)
+                is_whole = not step.family.batch
+                ends = self.interrupt.is_pressed or bool(run.history.stopped)
+                if is_whole and ends:
+                    break
+                if is_whole and self.save_every \
+                        and run.position % self.save_every == 0:
+                    self._save("last")
+                if run.position == self.batches_per_epoch:
+                    break
+        dropped = step.discard_update()
+        self.batch_seconds += time.perf_counter() - start
+        if run.position == 0:
+            raise InvalidArgumentError("data gave no batches in epoch %d"
+                                       % (run.epoch + 1))
+        if dropped == run.position:
+            warnings.warn("no update was made in epoch %d: it has %d batches, and an "
+                          "update takes %d" % (run.epoch + 1, dropped,
+                                               step.signature.accumulate), stacklevel=4)
+
+    def _end_epoch(self) -> None:
+        run = self.run
+        logs: dict[str, float] = {"epoch": run.epoch + 1, **self.totals.means()}
+        if self.validator:
+            logs.update(self.validator.logs())
+        logs["seconds"] = round(self.batch_seconds, 6)
+        for callback in self.callbacks:
+            callback.on_epoch_end(run, logs)
+        for name, number in logs.items():
+            logs[name] = number if isinstance(number, (int, str)) else float(number)
+        value = monitored(logs, run.monitor)
+        run.history.epochs.append(logs)
+        self.totals, self.batch_seconds = Totals(self.kinds), 0.0
+        run.epoch, run.position = run.epoch + 1, 0
+        if not math.isfinite(logs["loss"]):
+            self.is_lost = True
+            run.stop("the loss of epoch %d is %s" % (run.epoch, logs["loss"]))
+            warnings.warn(
+                "aicf.fit stops: the loss of epoch %d is %s. A label or an index that is "
+                "out of range gives nan, and compile_step(..., check_indices=True) names "
+                "it" % (run.epoch, logs["loss"]), stacklevel=3)
+        elif self._is_best(value):
+            run.history.best = {"epoch": run.epoch, "value": value}
+            self._save("best")
+        self._save("last")
+        if self.log:  # behind the checkpoint, which adds a line that is not there
+            self.log.add(logs)
+
+    def _is_best(self, value: float) -> bool:
+        best = self.run.history.best
+        sign = -1.0 if self.run.mode == "max" else 1.0
+        return math.isfinite(value) and (
+            best is None or sign * value < sign * best["value"])
+
+    @contextlib.contextmanager
+    def _bar(self) -> Iterator[Callable[[Totals], None]]:
+        """Yields a function that counts a batch, and shows the loss from time to time."""
+        is_shown = sys.stderr.isatty() if self.progress is None else self.progress
+        if not is_shown:
+            yield lambda totals: None
+            return
+        from tqdm import tqdm  # type: ignore[import-untyped]
+        run = self.run
+        shown = time.monotonic()
+        with tqdm(total=self.source.num_batches, initial=run.position,
+                  desc="epoch %d/%d" % (run.epoch + 1, run.epochs),
+                  unit="batch") as bar:
+            def count(totals: Totals) -> None:
+                nonlocal shown
+                bar.update()
+                if time.monotonic() - shown > SHOW_SECONDS:
+                    shown = time.monotonic()
+                    bar.set_postfix(loss="%.4g" % totals.last_loss(), refresh=False)
+            yield count
+            bar.set_postfix({n: "%.4g" % v for n, v in self.totals.means().items()})
+
+    # Checkpoints and the log
+
+    def _save(self, name: str) -> None:
+        if self.folder is None or self.is_lost or not self.totals.is_finite:
+            return
+        run, program = self.run, self.run.step.program
+        state = {
+            "version": run_state.VERSION, "epoch": run.epoch, "position": run.position,
+            "sums": self.totals.sums,
+            "seconds": self.batch_seconds,
+            "data": self.source.state(), "history": run.history.epochs,
+            "best": run.history.best, "stopped": run.history.stopped,
+            "log": self.log.start if self.log else None,
+            "callbacks": [[type(callback).__name__, callback.state()]
+                          for callback in self.callbacks],
+            "hypers": {t["name"]: program.get(t["name"]).numpy().tolist()
+                       for t in program.plan.persistent() if t["role"] == "hyper"},
+        }
+        os.makedirs(self.folder, exist_ok=True)
+        program.save_checkpoint(os.path.join(self.folder, name),
+                                {run_state.KEY: json.dumps(state)})
+
+    def resume(self) -> None:
+        """Reads what _save wrote, if there is a checkpoint. If anything is wrong with it,
+        nothing changes."""
+        assert self.folder is not None
+        path = os.path.join(self.folder, "last")
+        if not os.path.exists(os.path.join(path, "state.safetensors")):
+            return
+        run, program = self.run, self.run.step.program
+        state = run_state.read(path)
+        kept = [name for name, _ in state["callbacks"]]
+        names = [type(callback).__name__ for callback in self.callbacks]
+        if names != kept:
+            raise InvalidArgumentError(
+                "the callbacks are %s, in the checkpoint %s: give the same ones, or do "
+                "not resume" % (", ".join(names) or "none",
+                                       ", ".join(kept) or "none"))
+        hypers = _hypers(program, path, state["hypers"])
+        with contextlib.ExitStack() as undo:
+            _load(undo, path, "data", self.source, state["data"])
+            for callback, (name, own) in zip(self.callbacks, state["callbacks"]):
+                if own is not None:
+                    _load(undo, path, "callback %s" % name, callback, own)
+            program.load_checkpoint(path)
+            undo.pop_all()
+        for name, value in hypers.items():
+            program.set(name, value)
+        run.epoch, run.position = state["epoch"], state["position"]
+        run.history.epochs, run.history.best = state["history"], state["best"]
+        run.history.stopped = state["stopped"]
+        self.totals.sums = dict(state["sums"])
+        self.batch_seconds, self.log_start = state["seconds"], state["log"]
+        if run.position and self.source.exact:
+            sizes.note("epoch %d goes on after %d batches, but %s: the result may "
+                        "differ from that of a run that was not interrupted"
+                        % (run.epoch + 1, run.position, self.source.exact))
+
+
+def _load(undo: contextlib.ExitStack, path: str, what: str,
+          of: sources.Source | Callback, state: Any) -> None:
+    """Gives an object its state back, and lets `undo` give it the one that it has now."""
+    before = of.state()
+    if before is not None:
+        undo.callback(of.load_state, before)
+    try:
+        of.load_state(state)
+    except AICFError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError,
+            ValueError) as error:
+        raise run_state.damaged(path, "%s: %s: %s" % (
+            what, type(error).__name__, error)) from error
+
+
+def _hypers(program: Program, path: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the hypers of a checkpoint as the plan has them."""
+    import numpy
+    known = {t["name"]: t for t in program.plan.persistent() if t["role"] == "hyper"}
+    arrays = {}
+    for name, value in values.items():
+        if name not in known:
+            raise InvalidArgumentError(
+                "the checkpoint %r has the hyper %r, and the step does not: it is of "
+                "another step" % (path, name))
+        try:
+            arrays[name] = numpy.asarray(value, NUMPY_TYPES[known[name]["dtype"]])
+        except (OverflowError, ValueError) as error:
+            raise run_state.damaged(path, "its %r is %.60r: %s" % (
+                name, value, error)) from None
+        if arrays[name].shape != tuple(known[name]["shape"]):
+            raise run_state.damaged(path, "its %r has the shape %s, expected %s" % (
+                name, arrays[name].shape, tuple(known[name]["shape"])))
+    return arrays
+
+
+def check_folder(folder: str) -> None:
+    """Checks before a long run that the folder exists or can be made, and is writable."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InvalidArgumentError("checkpoint %r: %s" % (folder, error.strerror)) \
+            from None

@@ -82,9 +82,7 @@ def sources():
         out = io.StringIO()
         generate_step.train_step(out, batch, widths, "adam",
                                  loss_scale=precision == "f16")
-        flag = {"tf32": "--math=", "f32": "", "f64": ""}.get(
-            precision, "--mixed-precision=")
-        found[name] = (out.getvalue(), [flag + precision] if flag else [])
+        found[name] = (out.getvalue(), cases.precision_flags(precision))
     return found
 
 

@@ -23,6 +23,12 @@ CASES = {"cuda": CUDA_CASES, "cpu": CPU_CASES}
 LEARNING_RATE = 1e-3
 
 
+def precision_flags(precision):
+    """What aicf-compile is given for a precision of a case."""
+    option = {"f32": "", "tf32": "--math="}.get(precision, "--mixed-precision=")
+    return [option + precision] if option else []
+
+
 def flops(batch, widths):
     """Of the products of one step; the first layer has no input gradient."""
     forward = [2 * batch * k * n for k, n in zip(widths, widths[1:])]

@@ -18,7 +18,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import generate_step  # noqa: E402
-from cases import CASES  # noqa: E402
+from cases import CASES, precision_flags  # noqa: E402
 
 # What is tried on a GPU for each case; the fastest is reported, all are listed.
 VARIANTS = {
@@ -34,8 +34,7 @@ ACCURACY = (1024, [256, 512, 16])
 
 def source(batch, widths, precision, **extra):
     out = io.StringIO()
-    math = "tf32" if precision == "tf32" else None
-    generate_step.train_step(out, batch, widths, "adam", math=math,
+    generate_step.train_step(out, batch, widths, "adam",
                              loss_scale=precision == "f16", **extra)
     return out.getvalue()
 
@@ -52,8 +51,7 @@ def main():
     def compile_plan(name, text, precision, *flags):
         path = args.out / (name + ".mlir")
         path.write_text(text)
-        if precision in ("bf16", "f16"):
-            flags = ["--mixed-precision=" + precision, *flags]
+        flags = [*precision_flags(precision), *flags]
         start = time.perf_counter()
         subprocess.run([args.compiler, path, "--target=" + args.target, *flags, "-o",
                         args.out / (name + ".plan")], check=True)

@@ -74,8 +74,9 @@ struct Costs {
 
 /// One of the numbers, for who prints them or is given some by name.
 struct CostField {
+  using Member = int64_t Costs::*;
   std::string_view name, unit, what;
-  int64_t Costs::*member;
+  Member member;
 };
 Span<const CostField> costFields();
 /// The field of a name, or nullptr.

@@ -16,7 +16,7 @@ import tempfile
 
 NEVER, ALWAYS = "never", "always"
 #: More than there are mutants.
-MOST = 1 << 19
+MOST = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)

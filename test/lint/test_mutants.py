@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """scripts/mutants: what gets a switch, and what the switches do."""
 
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -41,6 +42,28 @@ int main(int argc, char **) {
   std::printf("%s %d %d %d\\n", text, both(n, 1), isThree, checkAll(n).ok);
 }
 """
+
+
+def the_command():
+    spec = importlib.util.spec_from_file_location("mutants",
+                                                  ROOT / "scripts/mutants/__main__.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_source_has_switches_or_a_reason():
+    command = the_command()
+    names = set(command.sources())
+    for name in ("lib/Ops/Rules.cpp", "lib/Conversion/Register.cpp",
+                 "kernels/graph/CudaElements.cpp", "kernels/gemm/Family.h",
+                 "tools/aicf-run/aicf-run.cpp", "python/aicf/_tracing/tensor.py"):
+        assert name in names
+    assert not [n for n in names if "/test/" in n or n.endswith((".cu", "ops.py"))]
+    reasons = {why for _, why in command.all_sources() if why}
+    assert reasons == {why for _, why in command.BESIDES}  # each is of some source
+    text = command.coverage()
+    assert "%d of " % len(names) in text and all(why in text for why in reasons)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // A definition becomes a list of steps, in the order in which a walk of its
-// results meets them behind their operands. lib/Ops/RowGraph.cpp reads it.
+// results, from the last operand on, meets them behind their operands.
+// lib/Ops/RowGraph.cpp reads it.
 //===----------------------------------------------------------------------===//
 
 #include "Records.h"
@@ -93,9 +94,9 @@ private:
         numOperands > 2 || kind->fields.size() > 1 ||
         dag->getNumArgs() != numOperands + kind->fields.size())
       fail("has '" + kind->name + "' in a definition by rows");
-    std::vector<std::string> operands;
-    for (size_t i = 0; i < numOperands; ++i)
-      operands.push_back(std::to_string(argument(dag, unsigned(i))));
+    std::vector<std::string> operands(numOperands);
+    for (size_t i = numOperands; i-- > 0;) // what is left of rows comes first
+      operands[i] = std::to_string(argument(dag, unsigned(i)));
     std::string field;
     for (size_t i = 0; i < kind->fields.size(); ++i)
       field = ", " + std::to_string(fieldNamed(nameOf(dag, numOperands)));

@@ -59,15 +59,20 @@ static LogicalResult checkCosts(function_ref<InFlightDiagnostic()> emitError,
 
 static LogicalResult checkNumber(function_ref<InFlightDiagnostic()> emitError,
                                  NamedAttribute field) {
-  if (!findCostField(std::string_view(field.getName().strref())))
+  const CostField *known =
+      findCostField(std::string_view(field.getName().strref()));
+  if (!known)
     return emitError() << "unknown field " << field.getName()
                        << ", expected costs, math, or a number that `aicf-plan "
                           "costs` prints";
   auto number = dyn_cast<IntegerAttr>(field.getValue());
-  if (number && number.getType().isInteger(64) && number.getInt() >= -1)
+  // So large that families can multiply two of them.
+  const int64_t most = int64_t(1) << (known->unit.empty() ? 30 : 40);
+  if (number && number.getType().isInteger(64) && number.getInt() >= -1 &&
+      number.getInt() <= most)
     return success();
   return emitError() << field.getName() << " is " << field.getValue()
-                     << ", expected a whole number from -1 on";
+                     << ", expected a whole number from -1 to " << most;
 }
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> error,

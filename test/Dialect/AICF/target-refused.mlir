@@ -40,13 +40,23 @@ func.func private @f() attributes {aicf.target = #aicf.target<cuda, sms = 3>}
 
 // -----
 
-// expected-error @+1 {{#aicf.target: "multiprocessors" is -2 : i64, expected a whole number from -1 on}}
+// expected-error @+1 {{#aicf.target: "multiprocessors" is -2 : i64, expected a whole number from -1 to 1073741824}}
 func.func private @f() attributes {aicf.target = #aicf.target<cuda, multiprocessors = -2>}
 
 // -----
 
-// expected-error @+1 {{#aicf.target: "multiprocessors" is "many", expected a whole number from -1 on}}
+// expected-error @+1 {{#aicf.target: "multiprocessors" is "many", expected a whole number from -1 to 1073741824}}
 func.func private @f() attributes {aicf.target = #aicf.target<cuda, multiprocessors = "many">}
+
+// -----
+
+// expected-error @+1 {{#aicf.target: "cached_bytes" is 1099511627777 : i64, expected a whole number from -1 to 1099511627776}}
+func.func private @f() attributes {aicf.target = #aicf.target<cuda, cached_bytes = 1099511627777>}
+
+// -----
+
+// expected-error @+1 {{#aicf.target: "multiprocessors" is 1073741825 : i64, expected a whole number from -1 to 1073741824}}
+func.func private @f() attributes {aicf.target = #aicf.target<cuda, multiprocessors = 1073741825>}
 
 // -----
 

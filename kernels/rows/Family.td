@@ -25,7 +25,7 @@ def GatherRowsPrimitive : RowMoverPrimitive<"gather_rows", 28, ""> {
   let text = [{
     This makes a batch from a dataset that lies on the device.
   }];
-  let operandList = [In<"data", AnyElement>, In<"index", IntElement>];
+  let operandList = [LookedUp<"data", "rows", AnyElement>, In<"index", IntElement>];
   let resultList = [Checked<"rows", AnyElement>];
   let constraints = ["data has rank 1 or more.", "index has rank 1.",
                      "rows has data's type, but its first dimension is index's size."];

@@ -2631,6 +2631,7 @@ template <typename Call> struct ReductionGraphView : GraphView<Call> {
 /// X(View, operand, result): every operand of which as many elements are read as
 /// the result has.
 #define AICF_LOOKED_UP(X) \
+  X(GatherRows, 0, 0) \
   X(Pick, 0, 0) \
   X(Embedding, 0, 0)
 // clang-format on

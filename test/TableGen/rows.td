@@ -4,6 +4,7 @@
 // RUN: %tblgen -I %t -gen-patterns %t/rows.td | FileCheck %s --check-prefix=ROWS
 // RUN: not %tblgen -I %t -gen-patterns %t/rows-count.td 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: not %tblgen -I %t -gen-patterns %t/rows-name.td 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not %tblgen -I %t -gen-patterns %t/rows-number.td 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not %tblgen -I %t -gen-patterns %t/rows-field.td 2>&1 | FileCheck %s --check-prefix=FIELD
 // RUN: not %tblgen -I %t -gen-patterns %t/rows-word.td 2>&1 | FileCheck %s --check-prefix=WORD
 // RUN: not %tblgen -I %t -gen-patterns %t/rows-arity.td 2>&1 | FileCheck %s --check-prefix=ROWARITY
@@ -59,6 +60,11 @@ def Wrong : Record<"wrong", 3> { let rows = [(RowSum $x), (RowMean $x)]; }
 include "words.td"
 // NAME: no operand or result is called 'z'
 def Wrong : Record<"wrong", 3> { let rows = [(Plus $x, $z)]; }
+
+//--- rows-number.td
+include "words.td"
+// NUMBER: 'wrong' has a definition by rows with an argument that is not a name
+def Wrong : Record<"wrong", 3> { let rows = [(RowSum 3)]; }
 
 //--- rows-field.td
 include "words.td"

@@ -6,12 +6,21 @@
 // RUN: not aicf-opt %s --aicf-set-target=math=f16 2>&1 | FileCheck %s --check-prefix=MATH
 // RUN: not aicf-opt %s "--lower-to-backend=target=cuda costs=b200" 2>&1 | FileCheck %s --check-prefix=PIPE
 
+// RUN: aicf-plan costs h200 | FileCheck %s --check-prefix=PRINTED
+// RUN: aicf-plan costs | FileCheck %s --check-prefix=ALL
+// RUN: not aicf-plan costs b200 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not aicf-opt %s "--lower-to-backend=target=cpu" 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: aicf-opt %s "--aicf-phase-check" | FileCheck %s --check-prefix=CPU
 
 // TPU: --target option: Cannot find option named 'tpu'!
 // COSTS: error: #aicf.target: no profile of cpu is named "h200", known are cpu
 // MATH: --math option: Cannot find option named 'f16'!
+// PRINTED: h200, a profile of cuda: measured on an NVIDIA H200
+// PRINTED: multiprocessors = 132: blocks that run at a time
+// PRINTED-NOT: a profile of
+// ALL: cpu, a profile of cpu
+// ALL: a100, a profile of cuda
+// UNKNOWN: aicf-plan: no profile is named "b200", known are cpu h200 h100 a100 rtx4090
 // OTHER: error: entry @own is for cuda, but the target is cpu
 // PIPE: error: #aicf.target: no profile of cuda is named "b200", known are h200, h100, a100, rtx4090
 

@@ -117,7 +117,8 @@ TEST(PlanText, CostsOfCallsAreThoseOfTheirRecords) {
         : kind == OpKind::Copy || kind == OpKind::CopySaved ? 0
                                                             : elements;
     const bool isLookedUp =
-        kind == OpKind::Embedding || kind == OpKind::Pick;
+        kind == OpKind::Embedding || kind == OpKind::Pick ||
+        kind == OpKind::GatherRows;
     if (isLookedUp || kind == OpKind::Relu || expected != elements) {
       EXPECT_EQ(flops, expected) << name;
     }
@@ -132,7 +133,7 @@ TEST(PlanText, CostsOfCallsAreThoseOfTheirRecords) {
   }
   for (OpKind kind : {OpKind::Gemm, OpKind::BatchedGemm, OpKind::Copy,
                       OpKind::CopySaved, OpKind::Relu, OpKind::Embedding,
-                      OpKind::Pick})
+                      OpKind::Pick, OpKind::GatherRows})
     EXPECT_TRUE(seen.count(kind)) << nameOf(kind);
 }
 

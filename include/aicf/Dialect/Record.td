@@ -60,7 +60,10 @@ class Operand<string operandName, ElementTypes of, string presenceOf,
 }
 class In<string name, ElementTypes of = FloatElement> : Operand<name, of, "Plain">;
 /// An operand of which the primitive reads as many elements as the result has.
-class LookedUp<string name, string result> : In<name> { let lookedUp = result; }
+class LookedUp<string name, string result, ElementTypes of = FloatElement>
+    : In<name, of> {
+  let lookedUp = result;
+}
 /// An operand with the type of an operand before it.
 class Same<string name, string operand, ElementTypes of = FloatElement>
     : Operand<name, of, "Plain", operand>;

@@ -30,25 +30,19 @@ class Call;
 enum class Math : uint8_t { Exact, TF32 };
 enum class Selection : uint8_t { Auto, AutoTF32, Pinned };
 
+/// What a family's record asks of a call, and of what else it is given.
+template <typename... Given> struct ConditionOf {
+  constexpr ConditionOf(std::nullptr_t) {} // holds for every one
+  constexpr ConditionOf(bool (*holds)(const rules::Call &, Given...),
+                        std::string_view text)
+      : holds(holds), text(text) {}
+  bool (*holds)(const rules::Call &, Given...) = nullptr;
+  std::string_view text; ///< as in the record, of a call `c`
+};
 /// Which calls a kernel can run, beyond types and width.
-struct RowCondition {
-  constexpr RowCondition(std::nullptr_t) {} // every one
-  constexpr RowCondition(bool (*holds)(const rules::Call &),
-                         std::string_view text)
-      : holds(holds), text(text) {}
-  bool (*holds)(const rules::Call &) = nullptr;
-  std::string_view text; ///< as in the family's record, of a call `c`
-};
-
-/// Which of the calls that a kernel can run it is worth choosing for.
-struct PayCondition {
-  constexpr PayCondition(std::nullptr_t) {} // every one
-  constexpr PayCondition(bool (*holds)(const rules::Call &, const Costs &),
-                         std::string_view text)
-      : holds(holds), text(text) {}
-  bool (*holds)(const rules::Call &, const Costs &) = nullptr;
-  std::string_view text; ///< as in the family's record, of a call `c`
-};
+using RowCondition = ConditionOf<>;
+/// Which of these it is worth choosing for.
+using PayCondition = ConditionOf<const Costs &>;
 
 /// How an operand may lie that is a view: see KernelFamily.td.
 enum class StrideRule : uint8_t {

@@ -168,8 +168,8 @@ struct AssignStreams : aicf::impl::AssignStreamsBase<AssignStreams> {
     StoragePlan storages(func, getAnalysis<EntrySignature>(), list);
     SmallVector<uint32_t> streams = chooseStreams(list, numStreams);
     Dependences dependences = findDependences(list, storages);
-    addMemoryWaits(list, storages, streams, uint64_t(targetOf(func).costs.freeBytes),
-                   dependences);
+    addMemoryWaits(list, storages, streams,
+                   uint64_t(targetOf(func).costs.freeBytes), dependences);
     Scheduler(list, streams, numStreams).run(dependences);
   }
 };

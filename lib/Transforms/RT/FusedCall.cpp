@@ -59,9 +59,17 @@ static bool hasSumsAmongOthers(const MergedCall &merged) {
   return !areInside && numSums > 0 && size_t(numSums) < body.results.size();
 }
 
-/// Whether a kernel takes the call, as one with the types that its parts had.
-static Decision hasKernel(const MergedCall &merged, bool hasProduct,
-                          const KernelChooser &chooser) {
+Decision aicf::rt::mayBeOne(const MergedCall &merged,
+                            const KernelChooser &chooser) {
+  const bool hasProduct = positionOfProduct(merged.body.getBody()).has_value();
+  std::optional<PatternId> pattern = merged.body.getFacts().pattern;
+  if (hasProduct && (!pattern || !patternOf(*pattern)->graph))
+    return Decision::no("a product goes together with elementwise primitives "
+                        "alone, in the limits of a graph");
+  if (!pattern)
+    return Decision::no("one call would have too many primitives, operands or "
+                        "results, would repeat what is not reduced, or would "
+                        "read what it repeats in another way, too");
   StatusOr<TypedBody> typed = typedBodyOf(merged);
   if (!typed.ok())
     return Decision::no(
@@ -74,6 +82,11 @@ static Decision hasKernel(const MergedCall &merged, bool hasProduct,
                      "what is repeated would be as long as what is reduced");
   if (!chooser.choose(merged, *typed))
     return chooser.noKernelFor(*std::move(typed));
+  // What is small stays in a cache, and a sum apart runs beside products on a
+  // stream.
+  if (hasSumsAmongOthers(merged) && !areLarge(merged, chooser.costs()))
+    return Decision::no(
+        "sums of few bytes are faster apart from what others read");
   return {};
 }
 
@@ -86,25 +99,12 @@ Decided<FusedCall> aicf::rt::fusedCallOf(CallOp maker, CallOp reader,
       return axisOfRepeat(view.getView()).has_value();
     });
   });
-  const bool hasProduct = positionOfProduct(merged.body.getBody()).has_value();
-  std::optional<PatternId> pattern = merged.body.getFacts().pattern;
-  if (hasProduct && (!pattern || !patternOf(*pattern)->graph))
-    return Decision::no("a product goes together with elementwise primitives "
-                        "alone, in the limits of a graph");
-  if (!pattern)
-    return Decision::no("one call would have too many primitives, operands or "
-                        "results, would repeat what is not reduced, or would "
-                        "read what it repeats in another way, too");
-  if (Decision decision = hasKernel(merged, hasProduct, chooser); !decision)
+  if (Decision decision = mayBeOne(merged, chooser); !decision)
     return decision;
-  // What is small stays in a cache, and a sum apart runs beside products on a
-  // stream.
-  if (hasSumsAmongOthers(merged) && !areLarge(merged, chooser.costs()))
-    return Decision::no(
-        "sums of few bytes are faster apart from what others read");
-  if (hasProduct && roundsEarlier(maker))
+  if (roundsEarlier(maker))
     return Decision::no("the kernel of the first one rounds its product later");
-  Decided<CallOp> place = placeFor(merged, maker, reader, updaters, chooser.costs());
+  Decided<CallOp> place =
+      placeFor(merged, maker, reader, updaters, chooser.costs());
   if (!place)
     return place.asDecision();
   return FusedCall{std::move(merged), *place};

@@ -23,6 +23,10 @@ bool mayBePart(CallOp call, bool takesProducts);
 /// a cache of the target.
 bool areLarge(const MergedCall &merged, const Costs &costs);
 
+/// Whether calls that were merged may be one: whether a kernel takes it, with
+/// the types that its parts had. A reason asks `chooser`.
+Decision mayBeOne(const MergedCall &merged, const KernelChooser &chooser);
+
 /// Two calls as one, and the one of both at whose place it stands.
 struct FusedCall {
   MergedCall merged;

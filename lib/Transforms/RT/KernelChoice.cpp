@@ -111,8 +111,12 @@ const KernelRow *KernelChooser::choose(const MergedCall &call,
 
 const KernelRow *KernelChooser::choose(CallOp op,
                                        const TypedBody &typed) const {
+  return choose(op, typed, offsetsOf(op.getArgs(), op->getResults()));
+}
+
+const KernelRow *KernelChooser::choose(CallOp op, const TypedBody &typed,
+                                       ArrayRef<uintptr_t> places) const {
   StringRef kid = op.getKid();
-  auto places = offsetsOf(op.getArgs(), op->getResults());
   if (kid.empty())
     return choose(typed, places);
   const auto *row = findKernel(target.device(), std::string_view(kid));

@@ -51,8 +51,13 @@ public:
   const KernelRow *choose(const TypedBody &call,
                           ArrayRef<uintptr_t> places) const;
   const KernelRow *choose(const MergedCall &call, const TypedBody &typed) const;
-  /// The row that `op` names, or else the one it would get, or nullptr.
+  /// The row that `op` names, or else the one it would get, or nullptr. `typed`
+  /// and `places` may be those that it would have.
+  const KernelRow *choose(CallOp op, const TypedBody &typed,
+                          ArrayRef<uintptr_t> places) const;
   const KernelRow *choose(CallOp op, const TypedBody &typed) const;
+  /// Bytes from the start of a value's storage to its first element.
+  int64_t offsetOf(Value value) const { return offsets.of(value); }
   /// Says no to calls that no kernel takes in one: each that was passed over,
   /// with its reason. The reason asks this chooser.
   Decision noKernelFor(TypedBody typed) const;

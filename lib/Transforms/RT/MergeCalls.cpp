@@ -12,6 +12,8 @@
 #include "lib/Transforms/RT/CallUses.h"
 #include "lib/Transforms/RT/KernelChoice.h"
 
+#include "llvm/ADT/SmallVectorExtras.h"
+
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::rt;
@@ -20,20 +22,20 @@ namespace {
 /// Makes one body of several: gives every value a number of its own.
 class Merger {
 public:
-  Merger(ArrayRef<CallOp> parts, llvm::function_ref<bool(Value)> staysInside)
+  Merger(ArrayRef<MergedCall> parts,
+         llvm::function_ref<bool(Value)> staysInside)
       : parts(parts), staysInside(staysInside) {}
 
   MergedCall run(bool isGraph) {
     addOperands();
     body.numOperands = next = uint32_t(merged.operands.size());
-    for (CallOp part : parts)
+    for (const MergedCall &part : parts)
       addPart(part);
     if (llvm::is_contained(merged.vids, -1))
       merged.vids.clear();
     if (isGraph)
       order(inGraphOrder(body));
-    CallOp first = parts.front();
-    merged.body = BodyAttr::get(first->getContext(), body);
+    merged.body = BodyAttr::get(parts.front().body.getContext(), body);
     return std::move(merged);
   }
 
@@ -58,21 +60,20 @@ private:
 
   /// In a body of one primitive each slot has an operand of its own.
   bool isAlone() const {
-    CallOp first = parts.front();
-    return parts.size() == 1 && first.getCode().primitives.size() == 1;
+    return parts.size() == 1 &&
+           parts.front().body.getBody().primitives.size() == 1;
   }
 
   void addOperands() {
-    llvm::SmallDenseSet<Operation *> isBefore;
-    for (CallOp part : parts) {
-      for (Value operand : part.getArgs())
+    llvm::SmallDenseSet<Value> isInside;
+    for (const MergedCall &part : parts) {
+      for (Value operand : part.operands)
         if (isAlone() ||
-            (!isBefore.contains(callOf(operand)) &&
-             !(isBefore.contains(callOf(baseOf(operand))) &&
-               axisOfRepeat(operand)) &&
+            (!isInside.contains(operand) &&
+             !(isInside.contains(baseOf(operand)) && axisOfRepeat(operand)) &&
              numberOf.try_emplace(operand, merged.operands.size()).second))
           merged.operands.push_back(operand);
-      isBefore.insert(part);
+      isInside.insert(part.results.begin(), part.results.end());
     }
   }
 
@@ -88,11 +89,11 @@ private:
     return numberOf[operand] = int32_t(next++);
   }
 
-  void addPart(CallOp part) {
-    const Body &code = part.getCode();
+  void addPart(const MergedCall &part) {
+    const Body &code = part.body.getBody();
     // By the numbers of the part's body.
     SmallVector<int32_t> newNumber;
-    for (auto [i, operand] : llvm::enumerate(part.getArgs()))
+    for (auto [i, operand] : llvm::enumerate(part.operands))
       newNumber.push_back(isAlone() ? int32_t(i) : numberFor(operand));
     const std::vector<uint32_t> made = valuesMade(code);
     for (auto [p, primitive] : llvm::enumerate(code.primitives)) {
@@ -107,39 +108,49 @@ private:
       repeatForSpread(part, p, renumbered);
       if (auto equal = findEqual(renumbered);
           equal && staysInsideOf(part, number)) {
-        if (Value result = part.getYielded(number))
+        if (Value result = yielded(part, number))
           numberOf[result] = *equal;
         newNumber.push_back(*equal);
         continue;
       }
       for (uint32_t r = 0; r < primitive.numResults(); ++r, ++next) {
         const auto before = uint32_t(newNumber.size());
-        if (Value result = part.getYielded(before))
+        if (Value result = yielded(part, before))
           addResult(result);
         addVid(part, made, before);
         newNumber.push_back(int32_t(next));
       }
       body.primitives.push_back(std::move(renumbered));
     }
-    merged.locations.push_back(part.getLoc());
+    llvm::append_range(merged.locations, part.locations);
   }
 
   /// The label of value `number` of a part, where it makes it.
-  void addVid(CallOp part, const std::vector<uint32_t> &made, uint32_t number) {
+  void addVid(const MergedCall &part, const std::vector<uint32_t> &made,
+              uint32_t number) {
     auto at = llvm::find(made, number);
     if (at == made.end())
       return;
-    ArrayRef<int64_t> vids = part.getVids();
-    merged.vids.push_back(vids.empty() ? -1 : vids[at - made.begin()]);
+    merged.vids.push_back(part.vids.empty() ? -1
+                                            : part.vids[at - made.begin()]);
   }
 
-  bool staysInsideOf(CallOp part, uint32_t number) const {
-    Value result = part.getYielded(number);
+  /// The result that a value of a part is, by its number there, or null.
+  static Value yielded(const MergedCall &part, uint32_t number) {
+    const std::vector<uint32_t> &all = part.body.getBody().results;
+    auto at = llvm::find(all, number);
+    return at == all.end() ? Value() : part.results[at - all.begin()];
+  }
+
+  bool staysInsideOf(const MergedCall &part, uint32_t number) const {
+    Value result = yielded(part, number);
     return !result || staysInside(result);
   }
 
-  /// A cast whose result, value `number` of its part, stays inside says its type.
-  void sayType(CallOp part, uint32_t number, Primitive &primitive) const {
+  /// A cast whose result, value `number` of its part, stays inside says its
+  /// type.
+  void sayType(const MergedCall &part, uint32_t number,
+               Primitive &primitive) const {
     if (primitive.kind == OpKind::Cast && !isAlone() &&
         staysInsideOf(part, number))
       primitive.kind =
@@ -158,20 +169,21 @@ private:
   }
 
   /// The type of a value of a part, by its number there.
-  static TensorDesc typeIn(CallOp part, size_t number) {
+  static TensorDesc typeIn(const MergedCall &part, size_t number) {
     StatusOr<TypedBody> typed = typedBodyOf(part);
     return typed.ok() ? typed->values()[number] : TensorDesc();
   }
 
   /// An operand that a primitive repeats, and that is inside, is repeated by an
   /// `expand`: of two dimensions, that is along the other one.
-  void repeatForSpread(CallOp part, size_t position, Primitive &primitive) {
+  void repeatForSpread(const MergedCall &part, size_t position,
+                       Primitive &primitive) {
     const SpreadInfo *spread = spreadOf(primitive.kind);
     if (!spread || !spread->hasAxis() ||
         primitive.operands[spread->operand] < int32_t(body.numOperands))
       return;
-    const TensorDesc like =
-        typeIn(part, size_t(part.getCode().primitives[position].operands[0]));
+    const TensorDesc like = typeIn(
+        part, size_t(part.body.getBody().primitives[position].operands[0]));
     if (like.rank != 2)
       return;
     auto axis = std::get<int64_t>(
@@ -203,7 +215,7 @@ private:
     merged.results.push_back(result);
   }
 
-  ArrayRef<CallOp> parts;
+  ArrayRef<MergedCall> parts;
   llvm::function_ref<bool(Value)> staysInside;
   MergedCall merged;
   Body body;
@@ -212,87 +224,36 @@ private:
 };
 } // namespace
 
+MergedCall MergedCall::of(CallOp call) {
+  return {call.getBody(),
+          SmallVector<Value>(call.getArgs()),
+          SmallVector<Value>(call.getResults()),
+          SmallVector<int64_t>(call.getVids()),
+          {call.getLoc()},
+          {}};
+}
+
 MergedCall aicf::rt::mergeCalls(ArrayRef<CallOp> parts,
                                 llvm::function_ref<bool(Value)> staysInside) {
-  return Merger(parts, staysInside).run(/*isGraph=*/false);
+  return Merger(llvm::map_to_vector<2>(parts, MergedCall::of), staysInside)
+      .run(/*isGraph=*/false);
+}
+
+MergedCall
+aicf::rt::mergeInGraphOrder(ArrayRef<MergedCall> parts,
+                            llvm::function_ref<bool(Value)> staysInside) {
+  return Merger(parts, staysInside).run(/*isGraph=*/true);
 }
 
 MergedCall
 aicf::rt::mergeInGraphOrder(ArrayRef<CallOp> parts,
                             llvm::function_ref<bool(Value)> staysInside) {
-  return Merger(parts, staysInside).run(/*isGraph=*/true);
+  return mergeInGraphOrder(llvm::map_to_vector<2>(parts, MergedCall::of),
+                           staysInside);
 }
 
 bool aicf::rt::keepsTypes(const MergedCall &merged, const TypedBody &typed) {
   return llvm::all_of(merged.typesBefore, [&](const auto &before) {
     return typed.values()[before.first].dense() == before.second.dense();
   });
-}
-
-bool aicf::rt::mayStandAt(const MergedCall &merged, ArrayRef<CallOp> parts,
-                          Operation *at) {
-  llvm::SmallDenseSet<Operation *> isPart;
-  for (CallOp part : parts)
-    isPart.insert(part);
-  for (Value operand : merged.operands)
-    if (Operation *maker = producerOf(baseOf(operand)))
-      if (isPart.contains(maker) || !maker->isBeforeInBlock(at))
-        return false;
-  for (Value result : merged.results) {
-    JoinOp join = joinOf(result);
-    if ((join && join->isBeforeInBlock(at)) ||
-        anyRead(result, [&](CallOp reader, unsigned) {
-          return !isPart.contains(reader) && reader->isBeforeInBlock(at);
-        }))
-      return false;
-  }
-  return true;
-}
-
-/// Has `view` made where `builder` is. To move an op makes the order of all of
-/// its block unknown, and to find it again takes as long as the block is; a new
-/// op does not.
-static void makeAt(OpBuilder &builder, ViewOp view) {
-  view.replaceAllUsesWith(cast<ViewOp>(builder.clone(*view)).getView());
-  view.erase();
-}
-
-/// Views of operands stand before the call, which is new and stands at `at`,
-/// and views of its results behind it.
-static void moveViews(CallOp call, Operation *at) {
-  OpBuilder builder(call);
-  for (OpOperand &operand : call->getOpOperands())
-    if (ViewOp view = viewOf(operand.get()); view && !view->isBeforeInBlock(at))
-      makeAt(builder, view);
-  for (Value result : call.getResults())
-    forEachView(result, [&](ViewOp view) {
-      builder.setInsertionPointAfter(call);
-      if (view->isBeforeInBlock(at))
-        makeAt(builder, view);
-    });
-}
-
-CallOp aicf::rt::replaceParts(const MergedCall &merged, ArrayRef<CallOp> parts,
-                              Operation *at) {
-  OpBuilder builder(at);
-  auto call =
-      CallOp::create(builder, builder.getFusedLoc(merged.locations),
-                     ValueRange(merged.results).getTypes(), merged.operands,
-                     merged.body.getBody(), merged.vids);
-  for (auto [before, after] :
-       llvm::zip_equal(SmallVector<Value>(merged.results), call.getResults()))
-    before.replaceAllUsesWith(after);
-  moveViews(call, at);
-  auto eraseViews = [](Value value) {
-    forEachView(value, [](ViewOp view) {
-      if (view.use_empty())
-        view.erase();
-    });
-  };
-  for (CallOp part : llvm::reverse(parts)) {
-    llvm::for_each(part.getResults(), eraseViews);
-    part.erase();
-  }
-  llvm::for_each(call.getResults(), eraseViews);
-  return call;
 }

@@ -29,6 +29,9 @@ struct MergedCall {
   /// product gave, by its number. Types inside follow from the body, and must not
   /// become others.
   SmallVector<std::pair<uint32_t, TensorDesc>> typesBefore;
+
+  /// A call that exists.
+  static MergedCall of(CallOp call);
 };
 
 /// Returns true if these values have the types that they had.
@@ -44,6 +47,9 @@ MergedCall mergeCalls(ArrayRef<CallOp> parts,
 /// The same, with the body of a graph: see Graphs.h. Drops primitives
 /// whose results stay inside and are read by nothing.
 MergedCall mergeInGraphOrder(ArrayRef<CallOp> parts,
+                             llvm::function_ref<bool(Value)> staysInside);
+/// The same of calls of which some do not exist yet.
+MergedCall mergeInGraphOrder(ArrayRef<MergedCall> parts,
                              llvm::function_ref<bool(Value)> staysInside);
 
 /// Returns true if the call may replace its parts at the place of `at`: calls

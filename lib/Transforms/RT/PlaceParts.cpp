@@ -19,6 +19,8 @@
 #include "lib/Transforms/RT/PartPlaces.h"
 #include "lib/Transforms/Remarks.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 namespace aicf {
 #define GEN_PASS_DEF_PLACEPARTS
 #include "aicf/Passes.h.inc"
@@ -29,14 +31,21 @@ using namespace aicf;
 using namespace aicf::rt;
 
 namespace {
+/// A type that a value would have, and where it would begin: elements behind
+/// its base, if it is a view, and bytes behind its storage.
+struct Place {
+  RankedTensorType type;
+  int64_t inBase, inStorage;
+};
+using Places = llvm::DenseMap<Value, Place>;
+
 /// Places the parts of one entry.
 class PartPlacer {
 public:
   PartPlacer(func::FuncOp func, const step::EntrySignature &signature,
              bool keepCopies)
       : func(func), signature(signature),
-        chooser(func, StorageOffsets::ofChanging()),
-        keepCopies(keepCopies) {}
+        chooser(func, StorageOffsets::ofChanging()), keepCopies(keepCopies) {}
   void run();
 
 private:
@@ -45,7 +54,9 @@ private:
   Decision dropCopy(JoinOp join, unsigned part);
   Decision moveValue(JoinOp join, unsigned part, Value value,
                      const ViewDesc &placed);
-  const KernelRow *kernelOf(CallOp call) const;
+  Decided<Places> placesAs(Value copied, Value value,
+                           const ViewDesc &placed) const;
+  const KernelRow *kernelOf(CallOp call, const Places &moved) const;
   void remarkPart(CallOp call, Value part, const Decision &placed,
                   bool isJoined);
 
@@ -59,8 +70,8 @@ private:
 };
 } // namespace
 
-/// The copies of what `call` reads to where it belongs, and their join, in front
-/// of `call`.
+/// The copies of what `call` reads to where it belongs, and their join, in
+/// front of `call`.
 JoinOp PartPlacer::joinCopies(CallOp call, BlockArgument into) {
   OpBuilder builder(call);
   SmallVector<Value> parts;
@@ -82,70 +93,89 @@ JoinOp PartPlacer::joinCopies(CallOp call, BlockArgument into) {
                         parts, offsets, into, labelOf(call.getResult(0)));
 }
 
-const KernelRow *PartPlacer::kernelOf(CallOp call) const {
-  StatusOr<TypedBody> typed = typedBodyOf(call);
-  return typed.ok() ? chooser.choose(call, *typed) : nullptr;
+/// The kernel of a call if some values lie elsewhere, or null.
+const KernelRow *PartPlacer::kernelOf(CallOp call, const Places &moved) const {
+  SmallVector<uintptr_t> places;
+  auto typesOf = [&](ValueRange values) {
+    SmallVector<Type> types;
+    for (Value value : values) {
+      auto it = moved.find(value);
+      const bool stays = it == moved.end();
+      types.push_back(stays ? value.getType() : Type(it->second.type));
+      places.push_back(
+          uintptr_t(stays ? chooser.offsetOf(value) : it->second.inStorage));
+    }
+    return types;
+  };
+  const SmallVector<Type> ins = typesOf(call.getArgs());
+  StatusOr<TypedBody> typed =
+      typedBodyOf(call.getBody(), ins, typesOf(call.getResults()));
+  return typed.ok() ? chooser.choose(call, *typed, places) : nullptr;
 }
 
-/// Makes `value` part number `part` of the join, where `placed` says; everything
-/// that reads it as a view goes along. Or says no, with all as it was.
-Decision PartPlacer::moveValue(JoinOp join, unsigned part, Value value,
-                               const ViewDesc &placed) {
-  MLIRContext *context = func.getContext();
+/// Where `value` and its views would lie as the part that `copied` is, which
+/// lies there; or says no.
+Decided<Places> PartPlacer::placesAs(Value copied, Value value,
+                                     const ViewDesc &placed) const {
   const TensorDesc dense = toTensorDesc(value.getType());
-  SmallVector<std::pair<ViewOp, std::pair<Type, int64_t>>> moved;
+  const auto size = int64_t(sizeOf(dense.dtype));
+  const int64_t start = chooser.offsetOf(copied);
+  auto typeOf = [&](const TensorDesc &desc) {
+    return cast<RankedTensorType>(toTensorType(value.getContext(), desc));
+  };
+  Places places;
+  places[value] = {typeOf(placed.desc), 0, start};
   bool follow = true;
   forEachView(value, [&](ViewOp view) {
     auto seen = followed(viewDescOf(view), dense, placed.desc);
     follow &= seen.has_value();
     if (seen)
-      moved.push_back({view, {toTensorType(context, seen->desc), seen->offset}});
+      places[view.getView()] = {typeOf(seen->desc), seen->offset,
+                                start + seen->offset * size};
   });
   if (!follow)
     return Decision::no("a view of it would have no strides there");
-  SmallVector<std::pair<CallOp, const KernelRow *>> readers;
-  auto copy = makerOf(join.getParts()[part]);
+  return places;
+}
+
+/// Makes `value` part number `part` of the join, where `placed` says;
+/// everything that reads it as a view goes along. Or says no.
+Decision PartPlacer::moveValue(JoinOp join, unsigned part, Value value,
+                               const ViewDesc &placed) {
+  CallOp copy = makerOf(join.getParts()[part]), maker = callOf(value);
+  Decided<Places> places = placesAs(copy.getResult(0), value, placed);
+  if (!places)
+    return places.asDecision();
+  SmallVector<CallOp> readers;
   anyRead(value, [&](CallOp reader, unsigned) {
     if (reader != copy && reader != replaced)
-      readers.push_back({reader, kernelOf(reader)});
+      readers.push_back(reader);
     return false;
   });
   // A call of several primitives is passed nothing twice.
-  if (llvm::any_of(readers, [&](auto &read) {
-        return read.first.getCode().primitives.size() > 1 &&
-               anyRead(join.getWhole(), [&](CallOp reader, unsigned) {
-                 return reader == read.first;
-               });
+  if (llvm::any_of(readers, [&](CallOp read) {
+        return read.getCode().primitives.size() > 1 &&
+               anyRead(join.getWhole(),
+                       [&](CallOp reader, unsigned) { return reader == read; });
       }))
     return Decision::no("a call reads both, the part and the whole");
-  Type before = value.getType();
-  auto swapViews = [&] {
-    for (auto &[view, other] : moved) {
-      std::pair<Type, int64_t> mine{view.getView().getType(), view.getOffset()};
-      view.getView().setType(cast<RankedTensorType>(other.first));
-      view.setOffset(other.second);
-      other = mine;
-    }
-  };
-  swapViews();
-  value.setType(cast<RankedTensorType>(toTensorType(context, placed.desc)));
-  join.getPartsMutable()[part].set(value);
-  CallOp maker = callOf(value);
   // A concat becomes a join itself, when its turn comes.
-  bool fits = (maker.isOnly(OpKind::Concat) || kernelOf(maker)) &&
-              llvm::all_of(readers, [&](auto &read) {
-                return kernelOf(read.first) == read.second;
-              });
-  if (fits)
-    return {};
-  join.getPartsMutable()[part].set(copy.getResult(0));
-  value.setType(cast<RankedTensorType>(before));
-  swapViews();
-  return Decision::no([maker] {
-    return nameOfCall(maker) +
-           " has no kernel that writes there, or what reads its result needs "
-           "another one";
-  });
+  if (!(maker.isOnly(OpKind::Concat) || kernelOf(maker, *places)) ||
+      !llvm::all_of(readers, [&](CallOp reader) {
+        return kernelOf(reader, *places) == kernelOf(reader, Places());
+      }))
+    return Decision::no([maker] {
+      return nameOfCall(maker) +
+             " has no kernel that writes there, or what reads its result needs "
+             "another one";
+    });
+  for (auto &[moved, place] : *places) {
+    cast<TypedValue<RankedTensorType>>(moved).setType(place.type);
+    if (ViewOp view = viewOf(moved))
+      view.setOffset(place.inBase);
+  }
+  join.getPartsMutable()[part].set(value);
+  return {};
 }
 
 /// Computes what the copy that makes a part reads in the part's place, or says
@@ -160,8 +190,8 @@ Decision PartPlacer::dropCopy(JoinOp join, unsigned part) {
     return Decision::no("it has a place of its own");
   if (!toTensorDesc(value.getType()).isDense())
     return Decision::no("it is padded");
-  std::optional<ViewDesc> placed = placedThrough(
-      viewDescOf(read), toTensorDesc(value.getType()), place);
+  std::optional<ViewDesc> placed =
+      placedThrough(viewDescOf(read), toTensorDesc(value.getType()), place);
   if (!placed)
     return Decision::no("it is a view that has not each element once, or no "
                         "strides say where they would lie");
@@ -178,7 +208,8 @@ void PartPlacer::remarkPart(CallOp call, Value part, const Decision &placed,
       remark << what + ", is computed where it belongs: no copy";
   } else if (auto remark = remark::missed(part.getLoc(), about)) {
     remark << what +
-                  (isJoined ? ", is copied: " : ", is left where it is made: ") +
+                  (isJoined ? ", is copied: "
+                            : ", is left where it is made: ") +
                   placed.why();
   }
 }
@@ -190,9 +221,9 @@ void PartPlacer::place(CallOp call) {
   if (layoutOf(cast<RankedTensorType>(result.getType())) == Layout::Padded ||
       (mustBePlaced && call.isOnly(OpKind::Copy)))
     return; // a copy writes anywhere itself
-  BlockArgument into =
-      call.isOnly(OpKind::Copy) ? BlockArgument()
-                                : findUpdated(func, signature, call);
+  BlockArgument into = call.isOnly(OpKind::Copy)
+                           ? BlockArgument()
+                           : findUpdated(func, signature, call);
   JoinOp join = joinCopies(call, into);
   result.replaceAllUsesWith(join.getWhole());
   replaced = call;
@@ -235,9 +266,8 @@ void PartPlacer::run() {
         (call.isOnly(OpKind::Copy) && isView(call.getOperand(0))))
       place(call);
   eraseUnreadViews(func.front());
-  remarkCounts(
-      func, "PlaceParts",
-      {{"parts_in_place", numPlaced}, {"parts_copied", numCopied}});
+  remarkCounts(func, "PlaceParts",
+               {{"parts_in_place", numPlaced}, {"parts_copied", numCopied}});
 }
 
 namespace {

@@ -22,8 +22,6 @@
 #include "lib/Transforms/RT/MergeCalls.h"
 #include "lib/Transforms/Remarks.h"
 
-#include "mlir/IR/IRMapping.h"
-
 namespace aicf {
 #define GEN_PASS_DEF_RECOMPUTEPOINTWISE
 #include "aicf/Passes.h.inc"
@@ -45,7 +43,8 @@ private:
   CallOp recomputeAny(CallOp maker);
   std::optional<CallOp> recompute(CallOp maker, Value value);
   std::optional<MergedCall> without(CallOp maker, Value value) const;
-  bool putInto(const MergedCall &again, Value value, ArrayRef<CallOp> readers);
+  std::optional<std::vector<MergedCall>>
+  with(const MergedCall &again, Value value, ArrayRef<CallOp> readers) const;
 
   func::FuncOp func;
   KernelChooser chooser;
@@ -110,57 +109,21 @@ static bool keepsMoreAlive(const MergedCall &again, CallOp maker, Value value,
   return bytesKeptAlive(again.operands, maker, last) > bytesOf(value.getType());
 }
 
-/// Puts `again`, which makes `value`, into all readers. Or does nothing and
-/// returns false, if one of them does not take it.
-bool PointwiseRecomputation::putInto(const MergedCall &again, Value value,
-                                     ArrayRef<CallOp> readers) {
-  // Views that repeat the value, and that several readers have, come to each.
-  SmallVector<std::pair<CallOp, CallOp>> copies;
-  SmallVector<std::pair<OpOperand *, Value>> before;
-  SmallVector<Operation *> views;
+/// All readers with `again`, which makes `value`, as a part, from the last one
+/// on; or nothing, if one of them does not take it.
+std::optional<std::vector<MergedCall>>
+PointwiseRecomputation::with(const MergedCall &again, Value value,
+                             ArrayRef<CallOp> readers) const {
+  std::vector<MergedCall> all;
   for (CallOp reader : readers) {
-    OpBuilder builder(reader);
-    auto copy = CallOp::create(builder, builder.getFusedLoc(again.locations),
-                               value.getType(), again.operands,
-                               again.body.getBody(), again.vids);
-    copies.push_back({copy, reader});
-    for (OpOperand &operand : reader->getOpOperands()) {
-      Value read = operand.get();
-      if (baseOf(read) != value)
-        continue;
-      before.push_back({&operand, read});
-      Value own = copy.getResult(0);
-      if (ViewOp view = viewOf(read)) {
-        IRMapping mapping;
-        mapping.map(value, own);
-        views.push_back(builder.clone(*view, mapping));
-        own = views.back()->getResult(0);
-      }
-      operand.set(own);
-    }
+    MergedCall parts[] = {again, MergedCall::of(reader)};
+    all.push_back(mergeInGraphOrder(
+        parts, [&](Value inside) { return inside == value; }));
+    if (!mayBeOne(all.back(), chooser) ||
+        !areLarge(all.back(), chooser.costs()))
+      return std::nullopt;
   }
-  auto both = [&](CallOp copy, CallOp reader) {
-    return fusedCallOf(copy, reader, chooser, updaters);
-  };
-  if (!llvm::all_of(copies, [&](const auto &pair) {
-        Decided<FusedCall> one = both(pair.first, pair.second);
-        return one && areLarge(one->merged, chooser.costs());
-      })) {
-    for (auto [operand, value] : before)
-      operand->set(value);
-    for (Operation *view : views)
-      view->erase();
-    for (auto [copy, reader] : copies)
-      copy.erase();
-    return false;
-  }
-  // A reader may read what another one makes, which becomes another value.
-  for (auto [copy, reader] : copies)
-    if (Decided<FusedCall> one = both(copy, reader)) {
-      CallOp parts[] = {copy, reader};
-      replaceParts(one->merged, parts, one->place);
-    }
-  return true;
+  return all;
 }
 
 /// Computes `value`, a result of `maker`, in its readers, if that is cheaper.
@@ -174,7 +137,8 @@ std::optional<CallOp> PointwiseRecomputation::recompute(CallOp maker,
   if (!readers || readers->empty() || !llvm::all_of(*readers, mayTakeMore))
     return std::nullopt;
   const MergedCall again = onlyFor(maker, value);
-  if (!areCheap(again, chooser.costs()) || llvm::any_of(*readers, [&](CallOp reader) {
+  if (!areCheap(again, chooser.costs()) ||
+      llvm::any_of(*readers, [&](CallOp reader) {
         return readsWhatIsUpdatedBetween(again.operands, maker, reader,
                                          updaters);
       }))
@@ -189,8 +153,16 @@ std::optional<CallOp> PointwiseRecomputation::recompute(CallOp maker,
   int64_t after = 0;
   for (CallOp reader : *readers)
     after += bytesOfOthers(again.operands, reader.getArgs());
-  if (after >= before || !putInto(again, value, *readers))
+  if (after >= before)
     return std::nullopt;
+  // From the last one on, which may read what an earlier one makes.
+  llvm::sort(*readers,
+             [](CallOp a, CallOp b) { return b->isBeforeInBlock(a); });
+  std::optional<std::vector<MergedCall>> merged = with(again, value, *readers);
+  if (!merged)
+    return std::nullopt;
+  for (auto [reader, call] : llvm::zip_equal(*readers, *merged))
+    replaceParts(call, reader, reader);
   ++numRecomputed;
   if (auto remark = remark::passed(
           maker.getLoc(), remarkOf("RecomputePointwise", func.getSymName())))

@@ -46,8 +46,7 @@ prepare(const KernelRow &row, const Body &body, Span<const TensorView> values,
         int numThreads) {
   if (row.provider == KernelProvider::Blas)
     AICF_RETURN_IF_ERROR(prepareProduct(body, values, numThreads));
-  const PatternInfo *pattern = patternOf(row.pattern);
-  if (pattern && pattern->graph)
+  if (row.provider == KernelProvider::Generated)
     return GraphProgram::create(body, values);
   return std::shared_ptr<const CpuPrepared>();
 }

@@ -10,7 +10,7 @@
 
 namespace aicf::cpu {
 
-template <typename Args> static void graph(Args call) {
+static void graph(GraphView<LaunchArgs> call) {
   static_cast<const GraphProgram *>(call->prepared)
       ->run(call.values(), call->numThreads);
 }

@@ -34,62 +34,71 @@ def ProductGraph
                    /*results=*/8, /*sums=*/0, /*reductions=*/0,
                    /*product=*/[Node<"gemm", GemmPrimitive>]>;
 
-class PointwiseGraphKernel<Device on> : KernelFamily<"graph", on> {
+/// Any types, and views anywhere: the code is made of the call.
+class GraphKernel<Device on> : KernelFamily<"graph", on> {
+  let variants = [OfAnyTypes];
+  let stridesEverywhere = 1;
+  let provider = Generated;
+  let kernel = !if(!eq(on.cpp, "CPU"), "graph", "");
+}
+defvar OneShape = "haveOneShape(GraphView(call))";
+defvar SumsOfOneShape = OneShape # " && sumsGoTogether(GraphView(call))";
+defvar ProductOfOneShape = OneShape # " && productKeepsType(GraphView(call))";
+
+/// Views of a primitive, which alone is a graph, too. Dense tensors have kernels of the
+/// primitive's own, which need not be made of a call.
+class PointwiseViews<Device on> : GraphKernel<on> {
+  let everyPointwise = 1;
+  let variantName = "graph";
+  let preference = 2;
+}
+def PointwiseViewsCpu : PointwiseViews<CPU>;
+def PointwiseViewsCuda : PointwiseViews<CUDA>;
+class BiasAddViews<Device on> : GraphKernel<on> {
+  let kinds = [BiasAddPrimitive];
+  let variantName = "graph";
+  let preference = 2;
+}
+def BiasAddViewsCpu : BiasAddViews<CPU>;
+def BiasAddViewsCuda : BiasAddViews<CUDA>;
+
+class PointwiseGraphKernel<Device on> : GraphKernel<on> {
   let patterns = [PointwiseGraph];
-  let variants = [OfAnyTypes];
-  let takes = "haveOneShape(c)";
-  let stridesEverywhere = 1;
+  let takes = OneShape;
 }
-def PointwiseGraphCpu : PointwiseGraphKernel<CPU> {
-  let kernel = "graph<$Args>";
-}
-class GraphCpu<BodyPattern pattern> : KernelFamily<"graph", CPU> {
-  let patterns = [pattern];
-  let variants = [OfAnyTypes];
-  let stridesEverywhere = 1;
-  let kernel = "graph<$Args>";
-}
-def PointwiseSumsCpu : GraphCpu<PointwiseSums> {
-  let takes = "haveOneShape(GraphView(call)) && sumsGoTogether(GraphView(call))";
+def PointwiseGraphCpu : PointwiseGraphKernel<CPU>;
+def PointwiseGraphCuda : PointwiseGraphKernel<CUDA>;
+def PointwiseSumsCpu : GraphKernel<CPU> {
+  let patterns = [PointwiseSums];
+  let takes = SumsOfOneShape;
 }
 /// Some rows at a time, so each must be short enough for a cache.
-def ReductionGraphCpu : GraphCpu<ReductionGraph> {
+def ReductionGraphCpu : GraphKernel<CPU> {
+  let patterns = [ReductionGraph];
   let takes = "hasRows(GraphView(call))";
 }
-def PointwiseGraphCuda : PointwiseGraphKernel<CUDA> {
-  let provider = Generated;
-}
-def ProductGraphCuda : KernelFamily<"graph", CUDA> {
+def ProductGraphCuda : GraphKernel<CUDA> {
   let patterns = [ProductGraph];
-  let variants = [OfAnyTypes];
-  let takes = "haveOneShape(GraphView(call)) && productKeepsType(GraphView(call))";
+  let takes = ProductOfOneShape;
   let pays = "hasSmallProduct(GraphView(call), costs)";
   let strided = ProductOperands;
-  let stridesEverywhere = 1;
-  let provider = Generated;
 }
 /// Patterns of a library's, whose kernels take no f32.
-def ProductPatternsCuda : KernelFamily<"graph", CUDA> {
+def ProductPatternsCuda : GraphKernel<CUDA> {
   let patterns = [GemmBiasGelu, GemmGeluBwd];
-  let variants = [OfAnyTypes];
-  let takes = "haveOneShape(GraphView(call)) && productKeepsType(GraphView(call))";
+  let takes = ProductOfOneShape;
   let pays = "hasSmallProduct(GraphView(call), costs) && "
              "!rules::isHalf(GraphView(call).values()[0].dtype)";
   let variantName = "graph";
   let strided = ProductOperands;
-  let stridesEverywhere = 1;
-  let provider = Generated;
   let preference = 4;
 }
 /// The workspace holds the sums of chunks.
-class SumsKernel<BodyPattern pattern> : KernelFamily<"graph", CUDA> {
+class SumsKernel<BodyPattern pattern> : GraphKernel<CUDA> {
   let patterns = [pattern];
-  let variants = [OfAnyTypes];
-  let takes = "haveOneShape(GraphView(call)) && sumsGoTogether(GraphView(call))";
+  let takes = SumsOfOneShape;
   let workspace = "sumsOfGraphWorkspace(GraphView(call))";
   let workspaceCap = "kGraphSums * kReductionWorkspaceCap";
-  let stridesEverywhere = 1;
-  let provider = Generated;
 }
 def PointwiseSumsCuda : SumsKernel<PointwiseSums>;
 /// The pattern has kernels of its own, which take no views.
@@ -99,25 +108,18 @@ def ReluBwdReduceViewsCuda : SumsKernel<ReluBwdReduce> {
 }
 /// A group of threads has all that is reduced together, row by row or a few columns at a
 /// time. It pays with enough groups for a card.
-def ReductionGraphCuda : KernelFamily<"graph", CUDA> {
+def ReductionGraphCuda : GraphKernel<CUDA> {
   let patterns = [ReductionGraph];
-  let variants = [OfAnyTypes];
   let takes = "hasGroups(GraphView(call))";
   let pays = "groupsPay(GraphView(call), costs)";
-  let stridesEverywhere = 1;
-  let provider = Generated;
 }
 /// Primitives that are defined by rows, of large tensors: any shape and any strides.
-class RowKernel<list<Primitive> of, list<BodyPattern> as = []>
-    : KernelFamily<"graph", CUDA> {
+class RowKernel<list<Primitive> of, list<BodyPattern> as = []> : GraphKernel<CUDA> {
   let kinds = of;
   let patterns = as;
-  let variants = [OfAnyTypes];
   let takes = "hasGroups(GraphView(call))";
   let pays = "largeGroupsPay(GraphView(call), costs)";
   let variantName = "graph";
-  let stridesEverywhere = 1;
-  let provider = Generated;
   let preference = 0;
 }
 def SoftmaxGraphCuda : RowKernel<[SoftmaxPrimitive]>;

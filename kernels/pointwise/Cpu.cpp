@@ -9,7 +9,6 @@
 // it.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/pointwise/Bias.h"
 #include "kernels/pointwise/ConvertCpu.h"
 #include "kernels/pointwise/CopyViewCpu.h"
 #include "kernels/pointwise/Pointwise.h"
@@ -48,22 +47,6 @@ template <typename T> void biasAdd(BiasAddArgs call) {
                       to[j] = C(from[j]) + C(b[r % size]);
                 }
               });
-}
-
-/// The same of tensors that lie anywhere.
-template <typename T> void biasAddStrided(BiasAddArgs call) {
-  using C = Compute<T>;
-  const T *y = call.y().strided<T>(), *b = call.b().dense<T>();
-  T *out = call.out().strided<T>();
-  const TensorDesc bias = repeatedBias(call);
-  const Walks<3> walks({&call.y().desc, &bias, &call.out().desc});
-  parallelRows(walks, call.y().elements(), call->numThreads,
-               [&](const int64_t (&at)[3], int64_t width) {
-                 for (int64_t i = 0; i < width; ++i)
-                   out[at[2] + i * walks.step(2)] =
-                       C(y[at[0] + i * walks.step(0)]) +
-                       C(b[at[1] + i * walks.step(1)]);
-               });
 }
 
 /// A copy into a part of another tensor, which lies anywhere.

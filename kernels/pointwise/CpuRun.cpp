@@ -15,8 +15,7 @@
 namespace aicf::cpu {
 namespace {
 
-/// Elements that lie apart, or are of 16 bits, are brought together, so many at
-/// once.
+/// Elements of 16 bits are widened, so many at once.
 constexpr int64_t kPiece = 256;
 struct alignas(64) Piece {
   Piece() {} // no zeros
@@ -25,62 +24,6 @@ struct alignas(64) Piece {
 
 void *elementAt(void *first, int64_t index, DType dtype) {
   return static_cast<char *>(first) + index * int64_t(sizeOf(dtype));
-}
-
-/// Where elements `step` apart lie together: in `piece` unless they do already.
-const void *gather(const void *from, int64_t step, int64_t count, DType dtype,
-                   Piece &piece) {
-  if (step == 1)
-    return from;
-  byElementSize(dtype, [&](auto element) {
-    using E = decltype(element);
-    for (int64_t i = 0; i < count; ++i)
-      reinterpret_cast<E *>(piece.bytes)[i] =
-          static_cast<const E *>(from)[i * step];
-  });
-  return piece.bytes;
-}
-void scatter(const Piece &piece, void *to, int64_t step, int64_t count,
-             DType dtype) {
-  byElementSize(dtype, [&](auto element) {
-    using E = decltype(element);
-    for (int64_t i = 0; i < count; ++i)
-      static_cast<E *>(to)[i * step] =
-          reinterpret_cast<const E *>(piece.bytes)[i];
-  });
-}
-
-/// A row of the shared walk at a time.
-template <size_t kOperands> void runStridedOf(const PointwiseCall &call) {
-  const TensorView &y = call.result;
-  const TensorDesc *descs[kOperands + 1];
-  for (size_t n = 0; n < kOperands; ++n)
-    descs[n] = &call.operands[n]->desc;
-  descs[kOperands] = &y.desc;
-  const Walks<kOperands + 1> walks(descs);
-  const int64_t yStep = walks.step(kOperands);
-  bool areTogether = yStep == 1;
-  for (size_t n = 0; n < kOperands; ++n)
-    areTogether &= walks.step(n) == 1;
-  auto makeRow = [&](const int64_t (&at)[kOperands + 1], int64_t width) {
-    Piece pieces[kOperands], results;
-    const void *x[kOperands];
-    const int64_t most = areTogether ? width : kPiece;
-    for (int64_t i = 0, count; i < width; i += count) {
-      count = std::min(most, width - i);
-      for (size_t n = 0; n < kOperands; ++n) {
-        const TensorView &from = *call.operands[n];
-        x[n] = gather(
-            elementAt(from.start(), at[n] + i * walks.step(n), from.desc.dtype),
-            walks.step(n), count, from.desc.dtype, pieces[n]);
-      }
-      void *to = elementAt(y.start(), at[kOperands] + i * yStep, y.desc.dtype);
-      call.loop(call.attrs, x, yStep == 1 ? to : results.bytes, count);
-      if (yStep != 1)
-        scatter(results, to, yStep, count, y.desc.dtype);
-    }
-  };
-  parallelRows(walks, y.elements(), call.numThreads, makeRow);
 }
 
 } // namespace
@@ -107,18 +50,6 @@ void runDense(const PointwiseCall &call) {
                                make(at / size, bytes / size, to);
                              });
               });
-}
-
-void runStrided(const PointwiseCall &call) {
-  static_assert(kMostPointwiseOperands == 3);
-  switch (call.operands.size()) {
-  case 1:
-    return runStridedOf<1>(call);
-  case 2:
-    return runStridedOf<2>(call);
-  default:
-    return runStridedOf<3>(call);
-  }
 }
 
 template <typename T>

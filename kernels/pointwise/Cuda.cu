@@ -9,10 +9,10 @@
 // contraction.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/pointwise/Bias.h"
 #include "kernels/pointwise/CopyView.cuh"
 #include "kernels/pointwise/Pointwise.cuh"
 #include "lib/Base/ElementSize.h"
+#include "lib/Base/Walk.h"
 
 namespace aicf::cuda {
 namespace {
@@ -64,42 +64,6 @@ LaunchPlan biasAdd(BiasAddArgs call, const DeviceLimits &limits) {
   // V divides the last dimension: that is b's size if axis is last, else it
   // divides inner.
   return {plan(biasAddKernel<T, V>, gridFor(p.vectors, limits), kBlock, p)};
-}
-
-struct WalkParams {
-  const void *a, *b;
-  void *out;
-  int64_t elements;
-  Walks<3> walks; ///< of a, b and out
-
-  __device__ void at(int64_t i, int64_t (&offsets)[3]) const {
-    if (elements > UINT32_MAX)
-      walks.at(uint64_t(i), offsets);
-    else
-      walks.at(uint32_t(i), offsets);
-  }
-};
-
-/// The same of tensors that lie anywhere.
-template <typename T>
-__global__ void biasAddStridedKernel(const __grid_constant__ WalkParams p) {
-  gridStride(p.elements, [&](int64_t i) {
-    int64_t at[3];
-    p.at(i, at);
-    static_cast<T *>(p.out)[at[2]] =
-        narrow<T>(widen(static_cast<const T *>(p.a)[at[0]]) +
-                  widen(static_cast<const T *>(p.b)[at[1]]));
-  });
-}
-
-template <typename T>
-LaunchPlan biasAddStrided(BiasAddArgs call, const DeviceLimits &limits) {
-  const TensorDesc bias = repeatedBias(call);
-  WalkParams p{call.y().start(), call.b().start(), call.out().start(),
-               call.y().elements(),
-               Walks<3>({&call.y().desc, &bias, &call.out().desc})};
-  return {
-      plan(biasAddStridedKernel<T>, gridFor(p.elements, limits), kBlock, p)};
 }
 
 /// True where To is i1, which C++ stores as a byte.
@@ -175,27 +139,41 @@ __global__ void copyKernel(const __grid_constant__ MapParams p) {
       static_cast<char *>(p.out)[i] = static_cast<const char *>(p.a)[i];
 }
 
-/// A copy into a part of another tensor, which lies anywhere; b is not there.
-/// V elements at a time lie side by side in both.
+struct CopyIntoParams {
+  const void *from;
+  void *to;
+  int64_t elements;
+  Walks<2> walks; ///< of both
+};
+
+/// A copy into a part of another tensor, which lies anywhere. V elements at a
+/// time lie side by side in both. Indices of 32 bits are divided in much less
+/// time than others.
 template <typename T, int V>
-__global__ void copyIntoKernel(const __grid_constant__ WalkParams p) {
+__global__ void copyIntoKernel(const __grid_constant__ CopyIntoParams p) {
+  const bool isLarge = p.elements > UINT32_MAX;
   gridStride(p.elements / V, [&](int64_t i) {
-    int64_t at[3];
-    p.at(i * V, at);
-    storeVec<T, V>(static_cast<T *>(p.out) + at[2], 0,
-                   loadVec<T, V>(static_cast<const T *>(p.a) + at[0], 0));
+    int64_t at[2];
+    if (isLarge)
+      p.walks.at(uint64_t(i * V), at);
+    else
+      p.walks.at(uint32_t(i * V), at);
+    storeVec<T, V>(static_cast<T *>(p.to) + at[1], 0,
+                   loadVec<T, V>(static_cast<const T *>(p.from) + at[0], 0));
   });
 }
 
 LaunchPlan copyInto(CopyArgs call, const DeviceLimits &limits) {
-  WalkParams p{call.x().start(), nullptr, call.y().start(), call.x().elements(),
-               Walks<3>({&call.x().desc, &call.x().desc, &call.y().desc})};
+  CopyIntoParams p{call.x().start(), call.y().start(), call.x().elements(),
+                   Walks<2>({&call.x().desc, &call.y().desc})};
   return byElementSize(call.x().desc.dtype, [&](auto element) -> LaunchPlan {
     using T = decltype(element);
     constexpr int V = 16 / sizeof(T);
-    const DType dtype = call.x().desc.dtype;
-    if (p.walks.step(0) == 1 && hasAlignedVectors<V>(p.walks, 0, p.a, dtype) &&
-        hasAlignedVectors<V>(p.walks, 2, p.out, dtype))
+    auto hasVectors = [&](size_t n, const void *start) {
+      return p.walks.step(n) == 1 && p.walks.hasVectors(n, V) &&
+             reinterpret_cast<uintptr_t>(start) % 16 == 0;
+    };
+    if (hasVectors(0, p.from) && hasVectors(1, p.to))
       return {plan(copyIntoKernel<T, V>, gridFor(p.elements / V, limits),
                    kBlock, p)};
     return {plan(copyIntoKernel<T, 1>, gridFor(p.elements, limits), kBlock, p)};

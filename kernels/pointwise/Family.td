@@ -404,18 +404,6 @@ def BiasAddCuda : KernelFamily<"pointwise", CUDA> {
   let kernel = "biasAdd<$T, $V>";
 }
 
-class BiasAddStrided<Device on> : KernelFamily<"pointwise", on> {
-  let kinds = [BiasAddPrimitive];
-  let variants = EveryFloat.each;
-  let kernel = "biasAddStrided<$T>";
-  let variantName = "strided";
-  let preference = 2;
-  let strided = [Strided<BiasAddPrimitive, "y", AnyStrides>,
-                 Strided<BiasAddPrimitive, "out", AnyStrides>];
-}
-def BiasAddStridedCpu : BiasAddStrided<CPU>;
-def BiasAddStridedCuda : BiasAddStrided<CUDA>;
-
 /// Copies into a part of another tensor.
 class CopyInto<Device on> : KernelFamily<"pointwise", on> {
   let kinds = [CopyPrimitive];

@@ -14,7 +14,6 @@
 #include "kernels/cpu/Parallel.h"
 #include "kernels/cpu/Stream.h"
 #include "kernels/pointwise/Functors.h"
-#include "lib/Base/Walk.h"
 
 #include <iterator>
 #include <tuple>
@@ -51,10 +50,9 @@ struct PointwiseCall {
   const TensorView &result;
   int numThreads;
 };
-/// Runs it on tensors whose elements lie together.
+/// Runs it on tensors whose elements lie together. (A graph of the primitive
+/// runs it on others, kernels/graph.)
 void runDense(const PointwiseCall &call);
-/// Runs it on tensors that lie anywhere.
-void runStrided(const PointwiseCall &call);
 /// The loop of a primitive on 16-bit T, from that on f32: operands are widened
 /// in pieces, and the result is rounded once. i1 stays as it is.
 template <typename T>
@@ -95,28 +93,24 @@ template <typename F, typename T>
 inline constexpr PointwiseLoop kLoopOf =
     loopOf<F, T>(std::make_index_sequence<kNumOperands<F>>());
 
-/// The kernel of F on elements of type T, which `run` runs.
-template <typename F, typename T, void (*run)(const PointwiseCall &)>
-struct PointwiseKernel {
+/// The kernel of F on elements of type T.
+template <typename F, typename T> struct PointwiseKernel {
   void operator()(PointwiseArgs<F> call) const {
     const auto inputs = call.inputs();
     const typename F::Attrs attrs = call.attrs();
-    run({kLoopOf<F, T>,
-         &attrs,
-         {inputs.data(), inputs.size()},
-         call.output(),
-         call->numThreads});
+    runDense({kLoopOf<F, T>,
+              &attrs,
+              {inputs.data(), inputs.size()},
+              call.output(),
+              call->numThreads});
   }
 };
 template <typename F, typename T>
-inline constexpr PointwiseKernel<F, T, runDense> pointwise{};
-template <typename F, typename T>
-inline constexpr PointwiseKernel<F, T, runStrided> pointwiseStrided{};
+inline constexpr PointwiseKernel<F, T> pointwise{};
 
-/// What the kernel does to some elements; null for one that is not pointwise,
-/// or whose tensors lie anywhere.
+/// What the kernel does to some elements; null for one that is not pointwise.
 template <typename F, typename T>
-constexpr ElementsFunction elementsOf(const PointwiseKernel<F, T, runDense> &) {
+constexpr ElementsFunction elementsOf(const PointwiseKernel<F, T> &) {
   return [](Span<const uint8_t> attrs, const void *const *x, void *y,
             int64_t count) {
     typename F::Attrs own{};

@@ -118,7 +118,8 @@ multiclass ComparingOps<Primitive function, Primitive bwd, code alike,
   def BwdOp : AICF_ComparingOpOf<bwd, "X", alike, mask>;
 }
 
-/// The kernels of a family on both devices, made from the template.
+/// The kernels of a family on both devices, made from the template. They take dense
+/// tensors; views are taken by a graph of one primitive (kernels/graph).
 multiclass PointwiseKernels<string unit> {
   def Cpu : KernelFamily<unit, CPU> {
     let everyPointwise = 1;
@@ -127,20 +128,6 @@ multiclass PointwiseKernels<string unit> {
   def Cuda : KernelFamily<unit, CUDA> {
     let everyPointwise = 1;
     let kernel = "pointwise<functor::$Kind, $E, $V>";
-  }
-  def StridedCpu : KernelFamily<unit, CPU> {
-    let everyPointwise = 1;
-    let stridesEverywhere = 1;
-    let variantName = "strided";
-    let preference = 2;
-    let kernel = "pointwiseStrided<functor::$Kind, $E>";
-  }
-  def StridedCuda : KernelFamily<unit, CUDA> {
-    let everyPointwise = 1;
-    let stridesEverywhere = 1;
-    let variantName = "strided";
-    let preference = 2;
-    let kernel = "pointwiseStrided<functor::$Kind, $E>";
   }
 }
 

@@ -50,8 +50,8 @@ class Device<string enumerator> : Fact<enumerator>;
 def CPU : Device<"CPU">;
 def CUDA : Device<"CUDA">;
 
-/// Whose code a kernel runs: our own, text that is made of the call when it is
-/// prepared, or a library's. aicf-tblgen makes the enum KernelProvider of these.
+/// Whose code a kernel runs: our own, what is made of the call when it is prepared (a
+/// list of small kernels, or text), or a library's. aicf-tblgen makes the enum KernelProvider of these.
 class Provider<string enumerator, bit ours = 0> : Fact<enumerator> { bit isOurs = ours; }
 def Own : Provider<"Own", 1>;
 def Generated : Provider<"Generated", 1>;
@@ -187,9 +187,8 @@ class KernelFamily<string codeUnit, Device on> {
   Device device = on;
   /// A family has exactly one of `kinds`, `everyPointwise` and `patterns`.
   list<Primitive> kinds = []; ///< bodies of one of these
-  /// Bodies of any one primitive that has a scalar definition and names this unit. The
-  /// record of the primitive gives the types, too. With `stridesEverywhere`, there are
-  /// no vectors.
+  /// Bodies of any one primitive that has a scalar definition: without `variants`, of those
+  /// that name this unit, with the types of their records.
   bit everyPointwise = 0;
   list<BodyPattern> patterns = [];  ///< bodies that match one of these
   list<Variant> variants = [];
@@ -232,8 +231,8 @@ class KernelFamily<string codeUnit, Device on> {
   /// Operands and results that the kernel takes as views. The others are dense.
   list<Strided> strided = [];
   /// Takes every operand and result as views with any strides, but for those that
-  /// `strided` names. Of one primitive, a single
-  /// operand is dense, because a copy that moves whole tiles reads a view faster.
+  /// `strided` names. With `everyPointwise`, a single operand is dense, because a copy
+  /// that moves whole tiles reads a view faster.
   bit stridesEverywhere = 0;
   /// The order among the families of a kind: the lowest is asked first.
   int preference = 1;

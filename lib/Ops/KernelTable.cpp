@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Ops/KernelTable.h"
+#include "lib/Ops/Graphs.h"
 #include "lib/Ops/RuleCall.h"
 
 #include <algorithm>
@@ -53,6 +54,29 @@ const DeviceTable *tableOf(DeviceKind device) {
   return index < tables.size() ? &tables[index] : nullptr;
 }
 
+/// Plans up to 4.5 name kernels of elementwise primitives for views, one for
+/// each type, such as "less_f32_i1_strided_v0". What they computed, a graph of
+/// the primitive computes to the bit. Returns its name, or an empty one.
+std::string successorOf(std::string_view kid) {
+  auto removeEnd = [&kid](std::string_view end) {
+    if (kid.size() <= end.size() || kid.substr(kid.size() - end.size()) != end)
+      return false;
+    kid.remove_suffix(end.size());
+    return true;
+  };
+  if (!removeEnd("_strided_v0"))
+    return {};
+  auto removeType = [&] {
+    for (uint8_t type = 0; type < kNumDTypes; ++type)
+      if (removeEnd("_" + std::string(nameOf(DType(type)))))
+        return true;
+    return false;
+  };
+  while (removeType())
+    ;
+  return std::string(kid) + "_graph_v0";
+}
+
 } // namespace
 
 Span<const KernelRow> kernelsOn(DeviceKind device) {
@@ -67,14 +91,17 @@ Span<const KernelRow> kernelsFor(DeviceKind device, PatternId pattern) {
 
 const KernelRow *findKernel(DeviceKind device, std::string_view kid) {
   const DeviceTable *table = tableOf(device);
-  return table ? table->find(kid) : nullptr;
+  const KernelRow *row = table ? table->find(kid) : nullptr;
+  if (row || !table)
+    return row;
+  row = table->find(successorOf(kid));
+  return row && mayBeInGraph(OpKind(row->pattern)) ? row : nullptr;
 }
 
 const KernelRow *selectKernel(DeviceKind device, const TypedBody &call,
                               SelectOptions options) {
   const KernelRow *misaligned = nullptr;
-  const Costs &costs =
-      options.costs ? *options.costs : defaultCosts(device);
+  const Costs &costs = options.costs ? *options.costs : defaultCosts(device);
   for (const KernelRow &row : kernelsFor(device, call.pattern())) {
     bool isChosen = row.selection == Selection::Auto ||
                     (row.selection == Selection::AutoTF32 && options.allowTF32);
@@ -131,7 +158,7 @@ static bool holds(StrideRule rule, const TensorDesc &desc) {
 }
 
 bool KernelRow::takesView(OpKind kind, size_t slot, bool isResult,
-                      const TensorDesc &desc) const {
+                          const TensorDesc &desc) const {
   for (const StridedSlot &known : strided)
     if (std::tuple(known.kind, size_t(known.slot), known.isResult) ==
         std::tuple(kind, slot, isResult))
@@ -148,7 +175,7 @@ bool KernelRow::takesViewedOperands(const TypedBody &call) const {
       if (value >= 0 && uint32_t(value) < call.body().numOperands &&
           call.operand(size_t(value)).layout == Layout::Strided &&
           !takesView(primitive.kind, slots.operandAt(slot), /*isResult=*/false,
-                 call.operand(size_t(value))))
+                     call.operand(size_t(value))))
         return false;
     }
   }
@@ -160,8 +187,8 @@ bool KernelRow::takesViewedOperands(const TypedBody &call) const {
 bool KernelRow::takesViewedResult(const TypedBody &call, size_t value) const {
   auto [primitive, slot] = call.body().makerOf(uint32_t(value));
   const TensorDesc &desc = call.values()[value];
-  return takesView(call.body().primitives[primitive].kind, slot, /*isResult=*/true,
-               desc) &&
+  return takesView(call.body().primitives[primitive].kind, slot,
+                   /*isResult=*/true, desc) &&
          desc.hasDistinctElements();
 }
 

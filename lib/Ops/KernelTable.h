@@ -141,7 +141,8 @@ Span<const Span<const KernelRow>> allKernelRows();
 Span<const KernelRow> kernelsOn(DeviceKind device);
 /// The rows for bodies of one pattern, in the order in which they are asked.
 Span<const KernelRow> kernelsFor(DeviceKind device, PatternId pattern);
-/// The row of `kid`, or nullptr.
+/// The row of `kid`, or of a kernel that has its bits now that it is gone; else
+/// nullptr.
 const KernelRow *findKernel(DeviceKind device, std::string_view kid);
 struct SelectOptions {
   bool allowTF32 = false;

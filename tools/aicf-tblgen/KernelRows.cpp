@@ -19,7 +19,15 @@ using namespace aicf::tblgen;
 
 namespace {
 
-/// The operands and results that may be views, of the kinds that the row is for.
+/// See `stridesEverywhere`.
+bool takesViewedResultAlone(const Kernel &k) {
+  return k.family->getValueAsBit("everyPointwise") &&
+         k.family->getValueAsBit("stridesEverywhere") &&
+         k.kinds[0]->operands.size() == 1;
+}
+
+/// The operands and results that may be views, of the kinds that the row is
+/// for.
 void emitStrided(const Kernel &k, raw_ostream &os) {
   StringRef separator = ", .strided = kStrided<";
   auto emit = [&](const Primitive &kind, bool isResult, size_t slot,
@@ -28,12 +36,8 @@ void emitStrided(const Kernel &k, raw_ostream &os) {
        << ", StrideRule::" << rule << (isResult ? ", true}" : "}");
     separator = ", ";
   };
-  if (k.family->getValueAsBit("stridesEverywhere") && !k.isOfAnyTypes()) {
-    size_t numOperands = k.kinds[0]->operands.size();
-    for (size_t i = 0; numOperands > 1 && i < numOperands; ++i)
-      emit(*k.kinds[0], /*isResult=*/false, i, "Any");
+  if (takesViewedResultAlone(k))
     emit(*k.kinds[0], /*isResult=*/true, 0, "Any");
-  }
   for (const Record *s : k.family->getValueAsListOfDefs("strided")) {
     auto kind = llvm::find_if(k.kinds, [&](const Primitive *p) {
       return p->record == s->getValueAsDef("kind");
@@ -72,7 +76,8 @@ void emitAnyTypesRow(const Kernel &k, raw_ostream &os) {
      << ", .provider = KernelProvider::" << k.fact("provider");
   emitFunctions(k, os);
   os << ", .anyTypes = true";
-  if (k.family->getValueAsBit("stridesEverywhere"))
+  if (k.family->getValueAsBit("stridesEverywhere") &&
+      !takesViewedResultAlone(k))
     os << ", .anyStrides = true";
   emitStrided(k, os);
   os << ")\n";

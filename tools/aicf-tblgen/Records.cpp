@@ -224,7 +224,8 @@ static void readPattern(Pattern &p) {
     if (!holds)
       PrintFatalError(p.record, "'" + p.name + "': " + what);
   };
-  llvm::SmallPtrSet<const Record *, 8> absent; // of nodes that may be, till here
+  llvm::SmallPtrSet<const Record *, 8>
+      absent; // of nodes that may be, till here
   for (const Node &e : p.nodes) {
     require(!absent.contains(e.kind->record),
             "a '" + e.kind->name + "' could be '" + e.name +
@@ -326,25 +327,22 @@ static void checkFamily(const Record *family) {
                                 "without workspace");
 }
 
-/// Whether a primitive is of the unit of a family for every pointwise one.
+/// Whether a family for every pointwise primitive is for this one.
 static bool isOfUnit(const Primitive &kind, const Record *family) {
-  return kind.isPointwise() && kind.record->getValueAsString("unit") ==
-                                   family->getValueAsString("unit");
+  return kind.isPointwise() &&
+         (!family->getValueAsListOfDefs("variants").empty() ||
+          kind.record->getValueAsString("unit") ==
+              family->getValueAsString("unit"));
 }
 
 /// Types and widths: the family's, or the pointwise primitive's.
 static std::vector<const Record *>
 variantsOf(const Record *family, const std::vector<const Primitive *> &of) {
-  if (!family->getValueAsBit("everyPointwise"))
-    return family->getValueAsListOfDefs("variants");
-  std::vector<const Record *> variants =
-      of.front()->record->getValueAsDef("types")->getValueAsListOfDefs(
-          factOf(family, "device").lower());
-  if (family->getValueAsBit("stridesEverywhere"))
-    llvm::erase_if(variants, [](const Record *v) {
-      return v->getValueAsInt("width") > 1;
-    });
-  return variants;
+  std::vector<const Record *> own = family->getValueAsListOfDefs("variants");
+  return own.empty() && family->getValueAsBit("everyPointwise")
+             ? of.front()->record->getValueAsDef("types")->getValueAsListOfDefs(
+                   factOf(family, "device").lower())
+             : own;
 }
 
 /// Row by row: kinds, then patterns, in each the families by preference.

@@ -256,8 +256,8 @@ Plan makePartsPlan(bool onTwoStreams) {
       DType::F32, std::vector<int64_t>{4, 3}, std::vector<int64_t>{6, 1});
   entry.values.push_back({2, 0, columns});  // 3
   entry.values.push_back({2, 12, columns}); // 4
-  entry.calls = {makeCall(OpKind::Relu, "relu_f32_strided_v0", {0}, {3}),
-                 makeCall(OpKind::Exp, "exp_f32_strided_v0", {0}, {4}),
+  entry.calls = {makeCall(OpKind::Relu, "relu_graph_v0", {0}, {3}),
+                 makeCall(OpKind::Exp, "exp_graph_v0", {0}, {4}),
                  makeCall(OpKind::Relu, "relu_f32_v0", {2}, {1})};
   if (onTwoStreams) {
     entry.calls[1].stream = 1;

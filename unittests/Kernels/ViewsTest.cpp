@@ -4,12 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// What a record says of strides holds: every kernel gets each operand and result
-// that it takes as a view in random layouts, and is compared with the reference;
-// every other one is refused. The device is that of KernelTest.
+// What a record says of strides holds: every kernel gets each operand and
+// result that it takes as a view in random layouts, and is compared with the
+// reference; every other one is refused. The device is that of KernelTest.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Base/Runs.h"
+#include "lib/Ops/Graphs.h"
 #include "lib/Ops/KernelTable.h"
 #include "unittests/Kernels/KernelCase.h"
 
@@ -81,12 +82,12 @@ void runReference(const KindRow &row, Case &c) {
 
 /// True if the row's record names a slot of a kind.
 bool names(const KernelRow &row, OpKind kind, size_t slot, bool isResult) {
-  return row.anyStrides ||
-         std::any_of(row.strided.begin(), row.strided.end(),
-                     [&](const StridedSlot &named) {
-                       return named.kind == kind && named.slot == slot &&
-                              named.isResult == isResult;
-                     });
+  return row.anyStrides || std::any_of(row.strided.begin(), row.strided.end(),
+                                       [&](const StridedSlot &named) {
+                                         return named.kind == kind &&
+                                                named.slot == slot &&
+                                                named.isResult == isResult;
+                                       });
 }
 
 /// True if it names an operand that reads `value` of the body.
@@ -108,8 +109,8 @@ bool isResultNamed(const KernelRow &row, const Body &body, size_t result) {
   return names(row, body.primitives[primitive].kind, slot, true);
 }
 
-/// The bytes of a view's elements in row-major order. What lies between them has
-/// the bytes that it had.
+/// The bytes of a view's elements in row-major order. What lies between them
+/// has the bytes that it had.
 std::vector<uint8_t> elementsOf(const TensorDesc &view,
                                 const std::vector<uint8_t> &bytes) {
   const size_t element = sizeOf(view.dtype);
@@ -220,8 +221,62 @@ TEST_P(ViewsTest, AreWrittenWhereTheRecordSaysSo) {
       }
 }
 
-/// Where a copy of the result would lie, with the bits that the copy would have.
-/// cuBLASLt may choose another algorithm for another distance of rows.
+/// Plans up to 4.5 name a kernel of each type for a primitive's views. No other
+/// name of a kernel that is gone means anything.
+TEST(Views, AGraphRunsForKernelsOfViewsThatAreGone) {
+  for (DeviceKind device : kDeviceKinds) {
+    for (auto [gone, now] :
+         {std::pair{"exp_f32_strided_v0", "exp_graph_v0"},
+          {"exp_bf16_strided_v0", "exp_graph_v0"},
+          {"less_f64_i1_strided_v0", "less_graph_v0"},
+          {"where_i1_f16_strided_v0", "where_graph_v0"},
+          {"logical_not_i1_strided_v0", "logical_not_graph_v0"},
+          {"bias_add_f32_strided_v0", "bias_add_graph_v0"}}) {
+      const KernelRow *row = findKernel(device, gone);
+      ASSERT_TRUE(row) << gone;
+      EXPECT_EQ(row->kid, now);
+    }
+    for (const char *none :
+         {"exp_f32_strided_v1", "softmax_f32_strided_v0", "f32_strided_v0",
+          "_strided_v0", "_f32_strided_v0", "exp_f32_strided_v0_strided_v0",
+          "exp_f32_tile_v0", "gemm_f32_strided_v0"})
+      EXPECT_FALSE(findKernel(device, none)) << none;
+    EXPECT_EQ(findKernel(device, "reduce_sum_f32_strided_v0")->kid,
+              "reduce_sum_f32_strided_v0");
+  }
+}
+
+/// A kernel of any types is made of kernels of one type, which must be there.
+TEST(Views, HaveTheTypesOfDenseTensors) {
+  size_t numTaken = 0;
+  for (const KindRow &row : allCallRows())
+    for (uint8_t type = 0; type < kNumDTypes; ++type) {
+      Sample sample = row.make(24, 40);
+      Span<const KernelRow> all =
+          kernelsFor(DeviceKind::CPU, PatternId(row.kind));
+      if (sample.body || !mayBeInGraph(row.kind) ||
+          std::none_of(all.begin(), all.end(),
+                       [](const KernelRow &own) { return own.anyTypes; }))
+        continue;
+      sample.kind = row.kind;
+      for (std::vector<TensorDesc> *descs : {&sample.ins, &sample.outs})
+        for (TensorDesc &desc : *descs)
+          if (desc.dtype != DType::I1)
+            desc.dtype = DType(type);
+      const StatusOr<TypedBody> typed = typedBodyOf(sample);
+      for (DeviceKind device : kDeviceKinds)
+        if (typed.ok()) {
+          ++numTaken;
+          const KernelRow *kernel = selectKernel(device, *typed);
+          ASSERT_TRUE(kernel) << row.name << " of " << nameOf(DType(type));
+          EXPECT_FALSE(kernel->anyTypes) << row.name << ": " << kernel->kid;
+        }
+    }
+  EXPECT_GE(numTaken, 700u);
+}
+
+/// Where a copy of the result would lie, with the bits that the copy would
+/// have. cuBLASLt may choose another algorithm for another distance of rows.
 TEST(Views, WrittenHaveTheBitsOfACopy) {
   std::mt19937 random(3);
   for (const KindRow &row : allCallRows()) {

@@ -145,18 +145,19 @@ TEST(CPUDevice, HasTheThreadsThatWereAskedFor) {
   EXPECT_EQ(createCPUDevice({1000})->numThreads(), 256);
 }
 
-/// Calls relu on a stream that is capturing.
-void recordRelu(Device &device, Stream &stream, const float *from, float *to,
-                const TensorDesc &written) {
+/// Calls relu, or copy, on a stream that is capturing.
+void recordCall(Device &device, Stream &stream, OpKind kind, const float *from,
+                float *to, const TensorDesc &written) {
   TensorDesc desc = written.dense();
   TensorView x{const_cast<float *>(from), desc}, y{to, written};
-  Status status = opCall(device, OpKind::Relu, {x}, {y}, 0, {}, stream);
+  Status status = opCall(device, kind, {x}, {y}, 0, {}, stream);
   ASSERT_TRUE(status.ok()) << status.toString();
 }
 
 void recordRelu(Device &device, Stream &stream, const float *from, float *to,
                 int64_t elements) {
-  recordRelu(device, stream, from, to, TensorDesc(DType::F32, {elements}));
+  recordCall(device, stream, OpKind::Relu, from, to,
+             TensorDesc(DType::F32, {elements}));
 }
 
 /// c = a·b of n x n, with what the calling thread has set.
@@ -277,8 +278,9 @@ int threadsAfterTwoCalls(int64_t elements, int64_t rows = 0) {
     bool isOk = (*stream)->beginCapture().ok();
     for (int64_t i : {0, 1})
       if (const int64_t width = rows > 0 ? elements / rows : 0; rows > 0)
-        recordRelu(
-            *device, **stream, x.data() + i * elements, y.data() + i * width,
+        recordCall(
+            *device, **stream, OpKind::Copy, x.data() + i * elements,
+            y.data() + i * width,
             TensorDesc::strided(DType::F32, {rows, width}, {2 * width, 1}));
       else
         recordRelu(*device, **stream, x.data() + i * elements,

@@ -539,7 +539,7 @@ TEST(PointwiseGraph, HasLoopsOfElements) {
                           "add_f32_v0", "cast_bf16_f32_v0"})
     EXPECT_TRUE(cpu::findElementsFunction(kid)) << kid;
   for (const char *kid :
-       {"gelu_f32_strided_v0", "softmax_f32_v0", "copy_f32_v0", "unknown"})
+       {"gelu_graph_v0", "softmax_f32_v0", "copy_f32_v0", "unknown"})
     EXPECT_FALSE(cpu::findElementsFunction(kid)) << kid;
 }
 

@@ -11,7 +11,7 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build configure setup fuzz fuzz-texts fuzz-programs fuzz-torch test-torch test-torch-wide test-values test-jax test-view mutants build-mutants goldens update-goldens wheel \
+.PHONY: train test build configure setup fuzz fuzz-texts fuzz-programs fuzz-torch test-torch test-torch-wide test-values test-jax test-view mutants mutants-imports build-mutants goldens update-goldens wheel \
         fuzz-bindings soak bench docs clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
@@ -65,6 +65,12 @@ fuzz-texts: build
 # survivors are printed.
 mutants: build-mutants
 	python3 -B scripts/mutants run --build $(BUILD)-mutants --seed $(SEED) \
+	  $(if $(SAMPLE),--sample $(SAMPLE))
+
+# The same for the imports, with the tests of PyTorch and JAX.
+mutants-imports: build
+	python3 -B scripts/mutants run --build $(BUILD) --seed $(SEED) \
+	  --only python/aicf/torch/,python/aicf/jax/,python/aicf/_importing/ \
 	  $(if $(SAMPLE),--sample $(SAMPLE))
 
 build-mutants: setup

@@ -7,6 +7,7 @@ folder and the tests. A child of this process, in which everything is imported, 
 them; the answer is a line with "passed" or "failed".
 """
 
+import importlib.util
 import json
 import os
 import signal
@@ -19,6 +20,10 @@ import pytest_mutants
 import python as switches
 
 import aicf  # noqa: F401
+
+for front_end in ("torch", "jax"):  # what this Python has
+    if importlib.util.find_spec(front_end):
+        importlib.import_module("aicf." + front_end)
 
 
 def run_tests(job):

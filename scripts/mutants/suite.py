@@ -7,8 +7,10 @@ difference on its way: the others cannot fail it. A mutant is then run against t
 tests that reach it, the fastest first.
 """
 
+import collections
 import concurrent.futures
 import dataclasses
+import functools
 import json
 import os
 import pathlib
@@ -27,11 +29,22 @@ GOOGLE_TESTS = ["RulesTest", "PlanTest", "PlanTextTest", "OrderTest", "FileForma
                 "MemoryPlannerTest", "ExecutorTest", "BaseTest", "KernelTableTest",
                 "ThreadPoolTest", "DeviceSuiteTest", "CUDADeviceTest", "AutodiffTest",
                 "InterpreterTest"]
+#: Tests that have a Python of their own, by the folder of the sources that they are for.
+FRONT_ENDS = {"python/aicf/torch/": ("test/pytorch", ".deps/torch"),
+              "python/aicf/jax/": ("test/jax", ".deps/jax")}
+#: What all of them share.
+IMPORTING = "python/aicf/_importing/"
 #: A test that takes longer is left out.
 SLOW_SECONDS = 20
 #: A mutant survives when tests of so many seconds, the fastest ones, do not notice it;
 #: so many unless --seconds says another number.
 MOST_SECONDS = 30
+
+
+def python_in(folder):
+    """The interpreter of a virtual environment, or this one where there is none."""
+    path = ROOT / folder / "bin/python3"
+    return str(path if path.exists() else sys.executable)
 
 
 @dataclasses.dataclass
@@ -60,10 +73,10 @@ class Suite:
         tools = subprocess.run(["llvm-config-22", "--bindir"], capture_output=True,
                                text=True).stdout.strip()
         self.path = "%s:%s:%s" % (build / "bin", tools, os.environ["PATH"])
-        deps = ROOT / ".deps/python/bin/python3"
-        self.python = str(deps if deps.exists() else sys.executable)
+        self.python = python_in(".deps/python")
         self.numbers = json.dumps(first_numbers)
-        self.servers = queue.Queue()  # those that have nothing to do
+        # Of each Python those that have nothing to do.
+        self.servers = collections.defaultdict(queue.Queue)
         self.broken = []  # tests that fail without a mutant
 
     def lit(self):
@@ -143,10 +156,10 @@ class Suite:
         self.broken.append(test.name)
         return []
 
-    def look_at_file(self, path):
+    def look_at_file(self, path, interpreter=None):
         """The tests of a file of pytest's, run in one process; those that are skipped
         are left out."""
-        program = (self.python, "-m", "pytest", "-q", "-W", "ignore", "-p",
+        program = (interpreter or self.python, "-m", "pytest", "-q", "-W", "ignore", "-p",
                    "no:cacheprovider", "-p", "pytest_mutants")
         with switches.new_record() as (record, _):
             lines = pathlib.Path(record).with_name("lines")
@@ -170,12 +183,18 @@ class Suite:
     def collect(self, files, wanted=""):
         """All tests that reach a mutant of one of the files, and whose name, or that of
         their file, has `wanted` in it, or one of several with commas between them."""
-        jobs, folders = [], []
+        jobs = []
+        for source, (folder, deps) in FRONT_ENDS.items():
+            if any(f.startswith((source, IMPORTING)) for f in files):
+                jobs += [(functools.partial(self.look_at_file,
+                                            interpreter=python_in(deps)), p)
+                         for p in sorted((ROOT / folder).glob("test_*.py"))]
+        files = [f for f in files if not f.startswith((*FRONT_ENDS, IMPORTING))]
+        folders = [ROOT / "test/python/package"] if files else []
         if any(f.endswith((".cpp", ".h")) for f in files):
             jobs += [(self.look, t) for t in (*self.lit(), *self.google_tests(),
                                               *self.programs())]
             folders.append(ROOT / "test/python")
-        folders.append(ROOT / "test/python/package")
         jobs += [(self.look_at_file, p) for f in folders for p in f.glob("test_*.py")]
         jobs = [j for j in jobs if any(w in j[1].name for w in wanted.split(","))]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -191,11 +210,12 @@ class Suite:
     def serve(self, tests, seconds, mutant):
         """Whether tests of the package pass with a mutant of it, in a child of a
         process that has imported everything."""
+        interpreter = tests[0].program[0]
         try:
-            server = self.servers.get_nowait()
+            server = self.servers[interpreter].get_nowait()
         except queue.Empty:
             server = subprocess.Popen(
-                [self.python, str(HERE / "server.py")], text=True, cwd=ROOT,
+                [interpreter, str(HERE / "server.py")], text=True, cwd=ROOT,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL, env=self.environment(tempfile.gettempdir()))
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -205,7 +225,7 @@ class Suite:
             answer = server.stdout.readline().strip()
         if answer not in ("passed", "failed"):
             sys.exit("mutants: scripts/mutants/server.py died")
-        self.servers.put(server)
+        self.servers[interpreter].put(server)
         return answer == "passed"
 
     def passes(self, group, mutant):

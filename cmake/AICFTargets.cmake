@@ -35,6 +35,7 @@ function(aicf_instrumented out)
     set(copy ${PROJECT_BINARY_DIR}/mutants/${path})
     if(AICF_MUTANTS AND EXISTS ${copy})
       list(APPEND sources ${copy})
+      set_property(GLOBAL APPEND PROPERTY AICF_INSTRUMENTED ${PROJECT_SOURCE_DIR}/${path})
       # What the source includes lies beside it.
       get_filename_component(folder ${PROJECT_SOURCE_DIR}/${path} DIRECTORY)
       set_property(SOURCE ${copy} APPEND PROPERTY INCLUDE_DIRECTORIES ${folder})
@@ -43,6 +44,18 @@ function(aicf_instrumented out)
     endif()
   endforeach()
   set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# A source with switches that nothing is made of would look as if no test reached it.
+function(aicf_check_instrumented)
+  get_property(used GLOBAL PROPERTY AICF_INSTRUMENTED)
+  set(unused ${instrumented})
+  list(REMOVE_ITEM unused ${used})
+  list(FILTER unused EXCLUDE REGEX "[.]h$")
+  if(unused)
+    message(FATAL_ERROR "switches that nobody compiles, see BESIDES in scripts/mutants: "
+      "${unused}")
+  endif()
 endfunction()
 
 # With AICF_UNITY, some sources are compiled as one. Sources with options of their own

@@ -51,6 +51,8 @@ BESIDES = [
     ("kernels/*/Reference.cpp", "what kernels are compared with, in f64"),
     ("kernels/reference/*", "what kernels are compared with, in f64"),
     ("tools/aicf-tblgen/*", "runs while AICF is built"),
+    ("lib/Plugin/*", "registers what the libraries have, which have switches"),
+    ("kernels/KernelRows.cpp", "a table; its conditions are functions of families"),
     ("kernels/*/Cpu.cpp", "loops over elements, which KernelTest compares with the "
                           "reference, and which the suite does not run yet"),
     ("*.h", "mostly constexpr, templates and declarations, where a switch does not "
@@ -120,6 +122,10 @@ def write_sources(out):
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
+    known = {out / name for name in sources()}
+    for path in out.rglob("*"):  # of sources that are gone, or have no switches now
+        if path.is_file() and path not in known:
+            path.unlink()
 
 
 def find_survivors(mutants, killer, reached):

@@ -174,7 +174,7 @@ class Instrumenter:
             if not self.masked[close + 1:end].strip():
                 self.condition(opening + 1, close)
                 return
-        if text.strip() in ("true", "false", ""):
+        if text.strip() in ("true", "false", "", "..."):
             return
         self.edit(begin, end, lambda n, t:
                   "::aicf_switches::condition(%d, static_cast<bool>(%s))" % (n, t),

@@ -10,6 +10,8 @@
 #ifndef AICF_LIB_PLAN_DIAGNOSTICPATH_H
 #define AICF_LIB_PLAN_DIAGNOSTICPATH_H
 
+#include "aicf/Plan.h"
+
 #include <cstddef>
 #include <ostream>
 #include <string_view>
@@ -36,6 +38,14 @@ struct DiagnosticPath {
     return os;
   }
 };
+
+namespace verifier {
+/// What is wrong with a plan: "[code] entry 0 train, call 3: ...".
+template <typename... Args>
+Status refuse(PlanError error, const Args &...args) {
+  return makeError(StatusCode::InvalidPlan, "[", nameOf(error), "] ", args...);
+}
+} // namespace verifier
 
 } // namespace aicf
 

@@ -24,12 +24,8 @@
 #include <optional>
 
 namespace aicf {
+using verifier::refuse;
 namespace {
-
-template <typename... Args>
-Status refuse(PlanError error, const Args &...args) {
-  return makeError(StatusCode::InvalidPlan, "[", nameOf(error), "] ", args...);
-}
 
 uint64_t readU64(const uint8_t *at) {
   uint64_t value = 0;

@@ -17,11 +17,6 @@
 
 namespace aicf::verifier {
 
-template <typename... Args>
-Status refuse(PlanError error, const Args &...args) {
-  return makeError(StatusCode::InvalidPlan, "[", nameOf(error), "] ", args...);
-}
-
 /// Names travel into file headers, messages and command lines: printable text
 /// of up to 1,024 bytes, and not the key that safetensors keeps for itself.
 bool isValidName(const std::string &name);

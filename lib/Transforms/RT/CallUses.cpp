@@ -225,8 +225,7 @@ bool aicf::rt::isUsedAt(Value value, Operation *at, CallOp part) {
       return isUsedAt(view.getView(), at, part);
     if (auto join = dyn_cast<JoinOp>(user))
       return isReturned(wholeOf(join.getWhole()));
-    return user != part.getOperation() &&
-           (isa<func::ReturnOp>(user) || !user->isBeforeInBlock(at));
+    return user != part.getOperation() && !user->isBeforeInBlock(at);
   });
 }
 

@@ -85,7 +85,7 @@ static bool isMovable(Operation *op) {
     return user->hasTrait<OpTrait::IsTerminator>();
   };
   if (!scalars::isPointwise(op) || op->getNumOperands() < 2 ||
-      op->getNumResults() != 1 || llvm::any_of(op->getUsers(), isTerminator))
+      llvm::any_of(op->getUsers(), isTerminator))
     return false;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     return shapeOf(operand) == shapeOf(op->getResult(0));

@@ -215,6 +215,8 @@ BAD_RUNS = [
     (["{plan}", "--init", "@{plan}"], 2, "safetensors"),
     (["{plan}", "--resume", "{missing}"], 2, "No such file"),
     (["{plan}", "--output", "loss"], 2, "NAME="),
+    (["{plan}", "--output", "loss=@"], 2, '"loss=@" is not NAME=@FILE.npy'),
+    (["{plan}", "--output", "loss=o.npy"], 2, "is not NAME=@FILE.npy"),
     (["{plan}", "--output", "typo=@o.npy"], 2, "no tensor named"),
     (["{plan}", "--save-checkpoint", "{missing}/a/b"], 2, "cannot make folder"),
     (["{plan}", "--expected", "loss=2xf32=1"], 2, "the plan has f32"),

@@ -59,6 +59,14 @@ def test_a_page_on_standard_output(bench):
     assert done.returncode == 0 and done.stdout.startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.parametrize("flags, rates", [
+    ((), "{}"), (("--gigabytes-per-second", 10), '{"GB/s":10.0}'),
+    (("--gigaflops", 20), '{"GFLOP/s":20.0}')])
+def test_a_page_knows_the_rates_that_were_said(bench, flags, rates):
+    bench.generate(*STEP)
+    assert '"rates":' + rates in write_page(bench, bench.compile(), *flags).read_text()
+
+
 def test_a_page_that_cannot_be_written(bench):
     bench.generate(*STEP)
     done = run_tool("aicf-plan", "view", bench.compile(), "-o", "/nowhere/page.html")

@@ -77,3 +77,13 @@
 
 // expected-error @+1 {{a launch has no 'block', expected kernel, workspace, stream, waits or signals}}
 "test.launch"() {launch = #aicf_rt.launch<block = 256>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{expected '='}}
+"test.body"() {body = #aicf_rt.body<1 { t0 relu(i0) yield t0 }>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{expected valid keyword}}
+"test.body"() {body = #aicf_rt.body<1 { 7 = relu(i0) yield t0 }>} : () -> ()

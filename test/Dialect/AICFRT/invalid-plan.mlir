@@ -138,3 +138,8 @@ func.func private @f(!aicf_rt.value<4xf32, padded>)
 
 // expected-error @+1 {{expected 'padded'}}
 func.func private @f(!aicf_rt.value<4xf16, wide>)
+
+// -----
+
+// expected-error @+1 {{expected '>'}}
+func.func private @f(!aicf_rt.value<4x4xf16, padded, 3>)

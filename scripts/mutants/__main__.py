@@ -54,7 +54,7 @@ BESIDES = [
     ("lib/Plugin/*", "registers what the libraries have, which have switches"),
     ("kernels/KernelRows.cpp", "a table; its conditions are functions of families"),
     ("kernels/*/Cpu.cpp", "loops over elements, which KernelTest compares with the "
-                          "reference, and which the suite does not run yet"),
+                          "reference in more tests than a mutant has time for"),
     ("*.h", "mostly constexpr, templates and declarations, where a switch does not "
             "compile; their callers have switches"),
 ]

@@ -51,7 +51,8 @@ def CPU : Device<"CPU">;
 def CUDA : Device<"CUDA">;
 
 /// Whose code a kernel runs: our own, what is made of the call when it is prepared (a
-/// list of small kernels, or text), or a library's. aicf-tblgen makes the enum KernelProvider of these.
+/// list of small kernels, or text), or a library's. aicf-tblgen makes the enum
+/// KernelProvider of these.
 class Provider<string enumerator, bit ours = 0> : Fact<enumerator> { bit isOurs = ours; }
 def Own : Provider<"Own", 1>;
 def Generated : Provider<"Generated", 1>;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // A record of a plan as "entry 0 (step), call 7". Every record of a file gets
-// one; it becomes text only where something is wrong.
+// one; it becomes text only where something is wrong: refuse() says what.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_LIB_PLAN_DIAGNOSTICPATH_H
 #define AICF_LIB_PLAN_DIAGNOSTICPATH_H

@@ -127,7 +127,6 @@ class Instrumenter:
     def __init__(self, name, text, first):
         self.name, self.text, self.masked = name, text, mask(text)
         self.next = first
-        self.is_compiler = name.startswith(("lib/Transforms/", "lib/Dialect/"))
         self.edits, self.mutants = [], []  # (begin, end, function of the text)
         self.starts = set()
         self.fixed = list(self.fixed_ranges())

@@ -123,3 +123,23 @@ func.func @middle(%x: tensor<1024x512xf32> {aicf.role = "input", aicf.name = "x"
   %columns = aicf_rt.call reduce_sum(%v) : (tensor<1024x512xf32>) -> tensor<512xf32>
   return %rows, %columns : tensor<1024xf32>, tensor<512xf32>
 }
+
+// -----
+
+// A reader that reads what another one makes: both get the primitive.
+// CHECK-LABEL: func.func @chain
+// CHECK: %[[A:.*]] = aicf_rt.call {
+// CHECK-NEXT: t0 = exp(%[[X:.*]])
+// CHECK-NEXT: t1 = relu(t0)
+// CHECK: %[[B:.*]] = aicf_rt.call {
+// CHECK-NEXT: t0 = exp(%[[X]])
+// CHECK-NEXT: t1 = mul(t0, %[[A]])
+// CHECK: return %[[A]], %[[B]]
+func.func @chain(%x: tensor<4096x8192xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4096x8192xf32> {aicf.name = "a"}, tensor<4096x8192xf32> {aicf.name = "b"}) {
+  // expected-remark @+1 {{computed again where it is read}}
+  %v = aicf_rt.call exp(%x) : (tensor<4096x8192xf32>) -> tensor<4096x8192xf32>
+  %a = aicf_rt.call relu(%v) : (tensor<4096x8192xf32>) -> tensor<4096x8192xf32>
+  %b = aicf_rt.call mul(%v, %a) : (tensor<4096x8192xf32>, tensor<4096x8192xf32>) -> tensor<4096x8192xf32>
+  return %a, %b : tensor<4096x8192xf32>, tensor<4096x8192xf32>
+}

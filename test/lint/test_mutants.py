@@ -91,6 +91,49 @@ def test_what_gets_a_switch_in_cpp(program):
     assert len({m.number for m in program[1]}) == len(program[1])
 
 
+def test_what_checks_answer(tmp_path):
+    """An answer that is a bool never holds; another one is success; a reference, and what
+    a fold repeats, are left as they are."""
+    worker = cpp.Instrumenter("b.cpp", """#include <cstdio>
+struct Answer { int code = 0; };
+struct Result { int code; static Result success() { return {0}; } };
+int kept = 7;
+bool isOdd(int a) { return a % 2; }
+Answer checkOne() { return {3}; }
+Result checkTwo() { return {4}; }
+int &checkKept() { return kept; }
+bool odd(int a) { return isOdd(a); }
+Answer one() { return checkOne(); }
+Result two() { return checkTwo(); }
+int &same() { return checkKept(); }
+template <typename... T> bool any(T... each) {
+  if (((each > 5) || ...))
+    return true;
+  return false;
+}
+int main() {
+  std::printf("%d %d %d %d %d", odd(3), one().code, two().code, same(), any(1, 9));
+}
+""", 100)
+    (tmp_path / "b.cpp").write_text(worker.run())
+    subprocess.run(["c++", "-std=c++17", "-o", tmp_path / "b", tmp_path / "b.cpp"], check=True)
+    assert output(tmp_path / "b", 0) == "1 3 4 7 1"
+    found = {(m.text, m.change): m.number for m in worker.mutants}
+    for text, change, expected in (
+            ("isOdd(a)", "not checked", "0 3 4 7 1"), ("checkOne()", "not checked", "1 0 4 7 1"),
+            ("checkTwo()", "not checked", "1 3 0 7 1"),
+            ("checkKept()", "not checked", "1 3 4 7 1"), ("each > 5", "never", "1 3 4 7 0")):
+        assert output(tmp_path / "b", 0, AICF_MUTANT=str(found[text, change])) == expected
+
+
+def test_copies_of_sources_that_are_gone_go_too(tmp_path):
+    gone = tmp_path / "lib/Gone.cpp"
+    gone.parent.mkdir()
+    gone.write_text("int a;")
+    the_command().write_sources(tmp_path)
+    assert not gone.exists() and (tmp_path / "lib/Ops/Rules.cpp").exists()
+
+
 @pytest.mark.parametrize("text, change, count, expected", [
     ("a > 0", "never", 2, "half 1 m many 0 0 1"),
     ("a > 0", "always", 0, "half 0 few 1 0 1"),

@@ -107,28 +107,45 @@ std::optional<ViewDesc> placedThrough(const ViewDesc &view,
   return reshaped(sorted, base.shape());
 }
 
-/// Each dimension of the view must stay within one of the base.
+/// Each dimension of the view must stay within one of the base, where dimensions that
+/// follow each other in both places count as one.
 std::optional<ViewDesc> followed(const ViewDesc &view, const TensorDesc &base,
                                  const TensorDesc &placed) {
   assert(base.isDense() && base.sameShape(placed));
-  int64_t index[kMaxRank] = {}, offset = 0, rest = view.offset;
-  for (size_t d = 0; d < base.rank; rest %= base.stride(d), ++d) {
-    index[d] = rest / base.stride(d);
-    offset += index[d] * placed.stride(d);
+  struct Dim {
+    int64_t size, stride, placed, index;
+  };
+  std::vector<Dim> dims;
+  for (size_t d = 0; d < base.rank; ++d) {
+    Dim dim{base.dims[d], base.stride(d), placed.stride(d), 0};
+    if (dim.size == 1)
+      continue;
+    if (!dims.empty() && dims.back().placed == dim.size * dim.placed) {
+      dim.size *= dims.back().size;
+      dims.pop_back();
+    }
+    dims.push_back(dim);
+  }
+  int64_t offset = 0, rest = view.offset;
+  for (Dim &dim : dims) {
+    dim.index = rest / dim.stride;
+    offset += dim.index * dim.placed;
+    rest %= dim.stride;
   }
   int64_t strides[kMaxRank] = {};
   for (size_t i = 0; i < view.desc.rank; ++i) {
     int64_t stride = view.desc.stride(i), last = view.desc.dims[i] - 1;
     if (last == 0 || stride == 0)
       continue;
-    size_t d = 0; // that the dimension goes along
-    while (d < base.rank && (base.dims[d] == 1 || stride % base.stride(d) != 0))
-      ++d;
-    int64_t steps = stride / base.stride(d);
-    index[d] += steps * last; // as far as the view goes there
-    if (index[d] >= base.dims[d])
+    // That the dimension goes along: the last one of the base has stride 1.
+    auto dim = std::find_if(dims.begin(), dims.end(), [&](const Dim &dim) {
+      return stride % dim.stride == 0;
+    });
+    int64_t steps = stride / dim->stride;
+    dim->index += steps * last; // as far as the view goes there
+    if (dim->index >= dim->size)
       return std::nullopt;
-    strides[i] = steps * placed.stride(d);
+    strides[i] = steps * dim->placed;
   }
   return make(view, view.desc.shape(), {strides, view.desc.rank}, offset);
 }

@@ -177,6 +177,20 @@ TEST(Views, FollowTheirBase) {
   EXPECT_GT(numRefused, 10u);
 }
 
+/// Heads are parts of a row: a view has them as one dimension again.
+TEST(Views, FollowDimensionsThatStayTogether) {
+  const TensorDesc heads(DType::F32, {2, 3, 4, 5}), rows(DType::F32, {6, 20});
+  const TensorDesc inRows =
+      TensorDesc::strided(DType::F32, {2, 3, 4, 5}, {180, 60, 5, 1});
+  std::optional<ViewDesc> seen = followed({rows, 0}, heads, inRows);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->desc, TensorDesc::strided(DType::F32, {6, 20}, {60, 1}));
+  // Heads that lie apart make no row.
+  const TensorDesc apart =
+      TensorDesc::strided(DType::F32, {2, 3, 4, 5}, {180, 60, 8, 1});
+  EXPECT_FALSE(followed({rows, 0}, heads, apart));
+}
+
 TEST(Views, AreWhatNumPySays) {
   std::mt19937 random(7);
   size_t reshapes = 0, refused = 0;

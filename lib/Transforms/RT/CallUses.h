@@ -80,7 +80,7 @@ private:
   bool hasJoins = true, isFixed = false;
   mutable llvm::DenseMap<Value, int64_t> known;
 };
-/// Calls `visit` for each view of `value`.
+/// Calls `visit` for each view of `value`, which it may erase.
 void forEachView(Value value, function_ref<void(ViewOp)> visit);
 
 /// Leaves one view of each place of a base in `block`.

@@ -50,6 +50,7 @@ public:
 
 private:
   void place(CallOp call);
+  void placeRead(CallOp copy);
   JoinOp joinCopies(CallOp call, BlockArgument into);
   Decision dropCopy(JoinOp join, unsigned part);
   Decision moveValue(JoinOp join, unsigned part, Value value,
@@ -214,13 +215,32 @@ void PartPlacer::remarkPart(CallOp call, Value part, const Decision &placed,
   }
 }
 
+/// A copy that is placed itself: what it reads may be made there.
+void PartPlacer::placeRead(CallOp copy) {
+  Value copied = copy.getResult(0), read = copy.getOperand(0);
+  forEachView(copied, [](ViewOp view) { // what the concat read
+    if (view.use_empty())
+      view.erase();
+  });
+  JoinOp join = copied.hasOneUse() && !keepCopies ? joinOf(copied) : JoinOp();
+  if (!join)
+    return;
+  replaced = copy;
+  Decision isPlaced = dropCopy(join, copied.use_begin()->getOperandNumber());
+  remarkPart(copy, read, isPlaced, /*isJoined=*/true);
+  numPlaced += bool(isPlaced);
+  if (isPlaced)
+    copy.erase();
+}
+
 /// `call`: a concat, or a copy of a view.
 void PartPlacer::place(CallOp call) {
   Value result = call.getResult(0);
   bool mustBePlaced = !toTensorDesc(result.getType()).isDense();
-  if (layoutOf(cast<RankedTensorType>(result.getType())) == Layout::Padded ||
-      (mustBePlaced && call.isOnly(OpKind::Copy)))
-    return; // a copy writes anywhere itself
+  if (layoutOf(cast<RankedTensorType>(result.getType())) == Layout::Padded)
+    return;
+  if (mustBePlaced && call.isOnly(OpKind::Copy))
+    return placeRead(call); // a copy writes anywhere itself
   BlockArgument into = call.isOnly(OpKind::Copy)
                            ? BlockArgument()
                            : findUpdated(func, signature, call);

@@ -313,7 +313,7 @@ cudaError_t launch(const cudaLaunchConfig_t *config, const void *function,
   AICF_LOCKED;
   auto allowed = w.sharedBytesOf.find(function);
   if (config->dynamicSmemBytes > (allowed == w.sharedBytesOf.end()
-                                      ? kSharedBytesUnasked
+                                      ? kSharedBytesUnasked - kOwnSharedBytes
                                       : allowed->second))
     return cudaErrorInvalidValue;
   auto *stream = w.get<Stream>(config->stream);

@@ -52,7 +52,7 @@ Sample makeNormed(int64_t width) {
 /// Prepares the call and launches it, on memory that nobody looks at.
 Status run(Device &device, const Sample &sample) {
   constexpr size_t kRoom = 36 << 20; // of each tensor
-  alignas(16) static char memory[8 * kRoom];
+  alignas(256) static char memory[10 * kRoom];
   char *next = memory;
   std::vector<TensorView> ins, outs;
   for (const TensorDesc &desc : sample.ins)
@@ -60,8 +60,10 @@ Status run(Device &device, const Sample &sample) {
   for (const TensorDesc &desc : sample.outs)
     outs.push_back({std::exchange(next, next + kRoom), desc});
   AICF_ASSIGN_OR_RETURN(std::unique_ptr<Stream> stream, device.createStream());
-  AICF_ASSIGN_OR_RETURN(ResolvedCall call,
-                        resolve(device, {sample.body, ins, outs}));
+  const TensorView workspace(next, TensorDesc(DType::I32, {kRoom / 4}));
+  AICF_ASSIGN_OR_RETURN(
+      ResolvedCall call,
+      resolve(device, {sample.body, ins, outs, "auto", workspace}));
   return launch(call, *stream);
 }
 
@@ -82,6 +84,19 @@ TEST(SharedMemory, IsAskedForWhereARowNeedsIt) {
               row.isAskedFor)
         << row.classes;
   }
+}
+
+/// What a kernel declares is a part of what every kernel has: with 48 KiB more it must ask.
+TEST(SharedMemory, IsAskedForBesideWhatTheKernelDeclares) {
+  CudaApi api = faultyCudaApi(fakeCudaApi());
+  auto device = CUDADevice::create(api, {});
+  ASSERT_TRUE(device.ok()) << device.status().toString();
+  failCall(UINT64_MAX);
+  const Sample sample =
+      makeSample(sampleCallRow("attention_bwd"), 16, 64, DType::BF16);
+  Status status = run(**device, toCall(sample));
+  ASSERT_TRUE(status.ok()) << status.toString();
+  EXPECT_NE(callNames().find("cudaFuncSetAttribute"), std::string::npos);
 }
 
 /// Fails each call of CUDA once, of which `asks` is one.

@@ -17,7 +17,7 @@
 namespace aicf {
 
 enum class Presence : uint8_t { Plain, Optional, Variadic };
-enum class ElementTypes : uint8_t { Any, Float, Int, I32, Bool, Number, F32 };
+enum class ElementTypes : uint8_t { Any, Float, Int, I32, Bool, Number, F32, Wide };
 enum class TypeRule : uint8_t {
   Checked,
   Like,
@@ -41,6 +41,8 @@ enum class Range : uint8_t {
   BelowOne,
   Fraction,
   NonNegative31,
+  AtLeastMinusOne31,
+  Below31,
   Positive31,
   ZeroOrOne
 };

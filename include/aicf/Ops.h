@@ -190,9 +190,12 @@ enum class OpKind : uint16_t {
   ShiftRight = 178,
   ShiftRightLogical = 179,
   Atan2 = 180,
+  Attention = 181,
+  AttentionBwd = 182,
+  AttentionMaskBwd = 183,
 };
 /// Numbers up to here; some have no kind any more.
-inline constexpr uint16_t kNumOpKinds = 181;
+inline constexpr uint16_t kNumOpKinds = 184;
 
 // Attr blobs: little endian, without padding.
 #pragma pack(push, 1)
@@ -612,6 +615,42 @@ struct SgdGroupStepAttrs {
   int32_t nesterov;
 };
 static_assert(sizeof(SgdGroupStepAttrs) == 4);
+
+/// attention (fourcc ATTN): "<ddqqqdq".
+struct AttentionAttrs {
+  double scale;
+  double softcap;
+  int64_t window_left;
+  int64_t window_right;
+  int64_t offset;
+  double p;
+  int64_t seed;
+};
+static_assert(sizeof(AttentionAttrs) == 56);
+
+/// attention_bwd (fourcc ATTB): "<ddqqqdq".
+struct AttentionBwdAttrs {
+  double scale;
+  double softcap;
+  int64_t window_left;
+  int64_t window_right;
+  int64_t offset;
+  double p;
+  int64_t seed;
+};
+static_assert(sizeof(AttentionBwdAttrs) == 56);
+
+/// attention_mask_bwd (fourcc ATTM): "<ddqqqdq".
+struct AttentionMaskBwdAttrs {
+  double scale;
+  double softcap;
+  int64_t window_left;
+  int64_t window_right;
+  int64_t offset;
+  double p;
+  int64_t seed;
+};
+static_assert(sizeof(AttentionMaskBwdAttrs) == 56);
 
 #pragma pack(pop)
 
@@ -1145,6 +1184,15 @@ inline constexpr TieInfo kShiftRightLogicalTies[] = {{0, 0}, {0, 1}};
 inline constexpr OperandInfo kAtan2Operands[] = {{"a", Presence::Plain, ElementTypes::Float, -1}, {"b", Presence::Plain, ElementTypes::Float, 0}};
 inline constexpr ResultInfo kAtan2Results[] = {{"c", Presence::Plain, ElementTypes::Any, TypeRule::Like, 0}};
 inline constexpr TieInfo kAtan2Ties[] = {{0, 0}, {0, 1}};
+inline constexpr OperandInfo kAttentionOperands[] = {{"q", Presence::Plain, ElementTypes::Float, -1}, {"k", Presence::Plain, ElementTypes::Float, -1}, {"v", Presence::Plain, ElementTypes::Float, -1}, {"mask", Presence::Optional, ElementTypes::Any, -1}, {"segments", Presence::Optional, ElementTypes::I32, -1}, {"step", Presence::Optional, ElementTypes::Int, -1}};
+inline constexpr ResultInfo kAttentionResults[] = {{"y", Presence::Plain, ElementTypes::Float, TypeRule::Checked, 0}, {"lse", Presence::Plain, ElementTypes::Wide, TypeRule::Checked, 0}};
+inline constexpr FieldInfo kAttentionFields[] = {{"scale", 'd', 0, Range::Finite, false, 0}, {"softcap", 'd', 8, Range::NonNegative, true, 0.0}, {"window_left", 'q', 16, Range::AtLeastMinusOne31, true, -1}, {"window_right", 'q', 24, Range::AtLeastMinusOne31, true, -1}, {"offset", 'q', 32, Range::Below31, true, 0}, {"p", 'd', 40, Range::BelowOne, true, 0.0}, {"seed", 'q', 48, Range::Any, true, 0}};
+inline constexpr OperandInfo kAttentionBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"q", Presence::Plain, ElementTypes::Float, -1}, {"k", Presence::Plain, ElementTypes::Float, -1}, {"v", Presence::Plain, ElementTypes::Float, -1}, {"y", Presence::Plain, ElementTypes::Float, -1}, {"lse", Presence::Plain, ElementTypes::Wide, -1}, {"mask", Presence::Optional, ElementTypes::Any, -1}, {"segments", Presence::Optional, ElementTypes::I32, -1}, {"step", Presence::Optional, ElementTypes::Int, -1}};
+inline constexpr ResultInfo kAttentionBwdResults[] = {{"dq", Presence::Plain, ElementTypes::Any, TypeRule::Like, 1}, {"dk", Presence::Plain, ElementTypes::Any, TypeRule::Like, 2}, {"dv", Presence::Plain, ElementTypes::Any, TypeRule::Like, 3}};
+inline constexpr FieldInfo kAttentionBwdFields[] = {{"scale", 'd', 0, Range::Finite, false, 0}, {"softcap", 'd', 8, Range::NonNegative, true, 0.0}, {"window_left", 'q', 16, Range::AtLeastMinusOne31, true, -1}, {"window_right", 'q', 24, Range::AtLeastMinusOne31, true, -1}, {"offset", 'q', 32, Range::Below31, true, 0}, {"p", 'd', 40, Range::BelowOne, true, 0.0}, {"seed", 'q', 48, Range::Any, true, 0}};
+inline constexpr OperandInfo kAttentionMaskBwdOperands[] = {{"dy", Presence::Plain, ElementTypes::Float, -1}, {"q", Presence::Plain, ElementTypes::Float, -1}, {"k", Presence::Plain, ElementTypes::Float, -1}, {"v", Presence::Plain, ElementTypes::Float, -1}, {"y", Presence::Plain, ElementTypes::Float, -1}, {"lse", Presence::Plain, ElementTypes::Wide, -1}, {"mask", Presence::Plain, ElementTypes::Float, -1}, {"segments", Presence::Optional, ElementTypes::I32, -1}, {"step", Presence::Optional, ElementTypes::Int, -1}};
+inline constexpr ResultInfo kAttentionMaskBwdResults[] = {{"dmask", Presence::Plain, ElementTypes::Any, TypeRule::Like, 6}};
+inline constexpr FieldInfo kAttentionMaskBwdFields[] = {{"scale", 'd', 0, Range::Finite, false, 0}, {"softcap", 'd', 8, Range::NonNegative, true, 0.0}, {"window_left", 'q', 16, Range::AtLeastMinusOne31, true, -1}, {"window_right", 'q', 24, Range::AtLeastMinusOne31, true, -1}, {"offset", 'q', 32, Range::Below31, true, 0}, {"p", 'd', 40, Range::BelowOne, true, 0.0}, {"seed", 'q', 48, Range::Any, true, 0}};
 
 inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
     {"gemm", fourcc(""), 8,
@@ -2020,6 +2068,21 @@ inline constexpr OpInfo kOpInfos[kNumOpKinds] = {
      kAtan2Results, 1, kAtan2Ties, 2,
      false, 0,
      Phase::Forward, Precision::Wide, KeepsZeros::No, true, Reduction::None},
+    {"attention", fourcc("ATTN"), 56,
+     kAttentionFields, 7, kAttentionOperands, 6,
+     kAttentionResults, 2, nullptr, 0,
+     false, 8,
+     Phase::Forward, Precision::Narrow, KeepsZeros::No, false, Reduction::None},
+    {"attention_bwd", fourcc("ATTB"), 56,
+     kAttentionBwdFields, 7, kAttentionBwdOperands, 9,
+     kAttentionBwdResults, 3, nullptr, 0,
+     false, 8,
+     Phase::Backward, Precision::Narrow, KeepsZeros::No, false, Reduction::None},
+    {"attention_mask_bwd", fourcc("ATTM"), 56,
+     kAttentionMaskBwdFields, 7, kAttentionMaskBwdOperands, 9,
+     kAttentionMaskBwdResults, 1, nullptr, 0,
+     false, 8,
+     Phase::Backward, Precision::Narrow, KeepsZeros::No, false, Reduction::None},
 };
 // clang-format on
 

@@ -74,6 +74,19 @@ inline bool hasShortRows(const LayerNormBwdView<rules::Call> &c) {
 inline bool hasManyRows(const LayerNormBwdView<rules::Call> &c) {
   return c.x()->elements() / c.gamma()->elements() >= 512;
 }
+/// True for rows of whole vectors of 16 bytes that the lanes of a block have.
+inline bool hasRowsOfVectors(const LayerNormBwdView<rules::Call> &c) {
+  const auto vector = int64_t(16 / sizeOf(c.x()->dtype));
+  const int64_t width = c.gamma()->elements();
+  for (size_t i = 0; i + 1 < c.dy()->rank; ++i)
+    if (c.dy()->dims[i] != 1 && c.dy()->stride(i) % vector != 0)
+      return false;
+  return width % vector == 0 && width <= 32 * kLayerNormWarps * kLayerNormLane;
+}
+inline uint64_t layerNormVectorsWorkspace(const LayerNormBwdView<rules::Call> &c) {
+  const int64_t width = c.gamma()->elements();
+  return uint64_t(8 * layerNormVectorBlocks(c.x()->elements() / width) * width);
+}
 inline uint64_t layerNormBwdWorkspace(const LayerNormBwdView<rules::Call> &c) {
   const int64_t width = c.gamma()->elements();
   const int64_t blocks = layerNormBlocks(c.x()->elements() / width);
@@ -81,6 +94,8 @@ inline uint64_t layerNormBwdWorkspace(const LayerNormBwdView<rules::Call> &c) {
 }
 inline constexpr uint64_t kLayerNormWorkspaceCap =
     2 * 2 * kMultiprocessors * 1024 * 8;
+inline constexpr uint64_t kLayerNormVectorsCap =
+    2 * 2 * kMultiprocessors * 32 * kLayerNormWarps * kLayerNormLane * 4;
 
 template <typename Sum> uint64_t columnSumsWorkspace(const Sum &c) {
   if (c.x()->elements() <= kSingleBlockElements)

@@ -368,4 +368,17 @@ def LayerNormBwdRowsCuda : LayerNormBwdOnCuda<"layer_norm_bwd"> {
   let preference = 0;
 }
 
+/// Where lanes have whole vectors. It adds in another order than version 1.
+def LayerNormBwdVectorsCuda : LayerNormBwdOnCuda<"layer_norm_bwd_vectors"> {
+  let variants = [On<"f32">, On<"f16">, On<"bf16">];
+  let kernel = "layerNormBwdOfVectors<$T>";
+  let takes = "hasRowsOfVectors(c)";
+  let pays = "hasManyRows(c)";
+  let alignment = 16;
+  let workspace = "layerNormVectorsWorkspace(c)";
+  let workspaceCap = "kLayerNormVectorsCap";
+  let version = 2;
+  let preference = -1;
+}
+
 #endif // AICF_KERNELS_NORM_FAMILY_TD

@@ -11,24 +11,14 @@
 // LayerNorm.cu has the kernel for few rows, and for wide ones.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cuda/Common.cuh"
-#include "kernels/norm/ChunkSum.cuh"
 #include "kernels/norm/Family.h"
-#include "lib/Base/Walk.h"
+#include "kernels/norm/LayerNormBwd.cuh"
 
 namespace aicf::cuda {
 namespace {
 
 using families::kLayerNormWarps;
 constexpr int kThreads = 32 * kLayerNormWarps;
-
-struct RowsParams {
-  const void *dy, *x, *gamma, *mean, *rstd;
-  void *dx, *dgamma, *dbeta;
-  void *partials; ///< [2, blocks, width]: dgamma, then dbeta; null: one block
-  int64_t width, rows;
-  Walk dyRows; ///< where they begin
-};
 
 /// A row as a lane sees it: elements lane, lane + 32, ...; `kColumns` of them.
 template <typename T, int kColumns>
@@ -95,25 +85,6 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-struct SumsParams {
-  const void *partials; ///< [2, blocks, width]
-  void *dgamma, *dbeta;
-  int64_t blocks, width;
-};
-
-/// dgamma in row 0 of the grid and dbeta in row 1: 32 columns a block.
-template <typename T>
-__global__ void layerNormSumsKernel(const __grid_constant__ SumsParams p) {
-  using C = Compute<T>;
-  const int64_t column = int64_t(blockIdx.x) * 32 + threadIdx.x;
-  const C total = chunkSum(static_cast<const C *>(p.partials) +
-                               blockIdx.y * p.blocks * p.width,
-                           p.blocks, p.width, column);
-  if (threadIdx.y == 0 && column < p.width)
-    static_cast<T *>(blockIdx.y ? p.dbeta : p.dgamma)[column] =
-        narrow<T>(total);
-}
-
 template <typename T> auto rowsKernelFor(int64_t width) {
   return width <= 64    ? layerNormRowsKernel<T, 2>
          : width <= 128 ? layerNormRowsKernel<T, 4>
@@ -124,36 +95,9 @@ template <typename T> auto rowsKernelFor(int64_t width) {
 
 template <typename T>
 LaunchPlan layerNormBwdOfRows(LayerNormBwdArgs call, const DeviceLimits &) {
-  RowsParams p{call.dy().start(),
-               call.x().dense(),
-               call.gamma().dense(),
-               call.mean().dense(),
-               call.rstd().dense(),
-               call.dx().dense(),
-               call.dgamma().dense(),
-               call.dbeta().dense(),
-               call->workspace.dense(),
-               call.gamma().elements(),
-               0,
-               rowsOf(call.dy().desc)};
-  p.rows = call.x().elements() / p.width;
-  // Less memory than it asked for makes fewer blocks.
-  const int64_t fits =
-      p.partials ? int64_t(call->workspace.desc.spanBytes() /
-                           (2 * uint64_t(p.width) * sizeof(Compute<T>)))
-                 : 0;
-  const int64_t blocks = std::min(families::layerNormBlocks(p.rows), fits);
-  if (blocks < 2) {
-    p.partials = nullptr;
-    return {plan(rowsKernelFor<T>(p.width), 1, kThreads, p)};
-  }
-  SumsParams s{p.partials, call.dgamma().dense(), call.dbeta().dense(), blocks,
-               p.width};
-  PlannedLaunch sums =
-      plan(layerNormSumsKernel<T>, (p.width + 31) / 32, 32, s);
-  sums.block[1] = 32;
-  sums.grid[1] = 2;
-  return {plan(rowsKernelFor<T>(p.width), blocks, kThreads, p), sums};
+  const RowsParams p(call);
+  return launchesOf<T>(p, call, rowsKernelFor<T>(p.width), kThreads,
+                       families::layerNormBlocks(p.rows));
 }
 
 } // namespace

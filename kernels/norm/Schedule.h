@@ -94,6 +94,15 @@ inline int64_t layerNormBlocks(int64_t rows) {
                              2 * kMultiprocessors);
 }
 
+/// Elements of a row that a lane has where lanes have vectors: their sums of both
+/// gradients, and those of the next row, fit in registers.
+inline constexpr int kLayerNormLane = 16;
+/// Blocks where a row's lanes have vectors: at least 16 rows for each, and twice as many
+/// as a card has multiprocessors.
+inline int64_t layerNormVectorBlocks(int64_t rows) {
+  return std::clamp<int64_t>(rows / 16, 1, 2 * kMultiprocessors);
+}
+
 } // namespace aicf::families
 
 #endif // AICF_KERNELS_NORM_SCHEDULE_H

@@ -2064,6 +2064,57 @@ template <typename Call> struct Atan2View : CallView<Call> {
   auto &output() const { return c(); }
 };
 
+/// attention
+template <typename Call> struct AttentionView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::Attention;
+  AttentionAttrs attrs() const { return this->template decode<AttentionAttrs>(); }
+  decltype(auto) q() const { return this->inAt(0); }
+  decltype(auto) k() const { return this->inAt(1); }
+  decltype(auto) v() const { return this->inAt(2); }
+  auto mask() const { return this->optionalInAt(3); }
+  auto segments() const { return this->optionalInAt(4); }
+  auto step() const { return this->optionalInAt(5); }
+  decltype(auto) y() const { return this->outAt(0); }
+  decltype(auto) lse() const { return this->outAt(1); }
+};
+
+/// attention_bwd
+template <typename Call> struct AttentionBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::AttentionBwd;
+  AttentionBwdAttrs attrs() const { return this->template decode<AttentionBwdAttrs>(); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) q() const { return this->inAt(1); }
+  decltype(auto) k() const { return this->inAt(2); }
+  decltype(auto) v() const { return this->inAt(3); }
+  decltype(auto) y() const { return this->inAt(4); }
+  decltype(auto) lse() const { return this->inAt(5); }
+  auto mask() const { return this->optionalInAt(6); }
+  auto segments() const { return this->optionalInAt(7); }
+  auto step() const { return this->optionalInAt(8); }
+  decltype(auto) dq() const { return this->outAt(0); }
+  decltype(auto) dk() const { return this->outAt(1); }
+  decltype(auto) dv() const { return this->outAt(2); }
+};
+
+/// attention_mask_bwd
+template <typename Call> struct AttentionMaskBwdView : CallView<Call> {
+  using CallView<Call>::CallView;
+  static constexpr OpKind kKind = OpKind::AttentionMaskBwd;
+  AttentionMaskBwdAttrs attrs() const { return this->template decode<AttentionMaskBwdAttrs>(); }
+  decltype(auto) dy() const { return this->inAt(0); }
+  decltype(auto) q() const { return this->inAt(1); }
+  decltype(auto) k() const { return this->inAt(2); }
+  decltype(auto) v() const { return this->inAt(3); }
+  decltype(auto) y() const { return this->inAt(4); }
+  decltype(auto) lse() const { return this->inAt(5); }
+  decltype(auto) mask() const { return this->inAt(6); }
+  auto segments() const { return this->optionalInAt(7); }
+  auto step() const { return this->optionalInAt(8); }
+  decltype(auto) dmask() const { return this->outAt(0); }
+};
+
 /// Pattern adam_group_update
 template <typename Call> struct AdamGroupUpdateView : PatternView<Call> {
   AdamGroupUpdateView(const Call &call)
@@ -2426,7 +2477,10 @@ template <typename Call> struct ReductionGraphView : GraphView<Call> {
   X(ShiftLeft) \
   X(ShiftRight) \
   X(ShiftRightLogical) \
-  X(Atan2)
+  X(Atan2) \
+  X(Attention) \
+  X(AttentionBwd) \
+  X(AttentionMaskBwd)
 
 /// X(Pattern): every pattern of several.
 #define AICF_PATTERNS(X) \
@@ -2603,13 +2657,40 @@ template <typename Call> struct ReductionGraphView : GraphView<Call> {
   X(sgd_group_step, SgdGroupStep, 3) \
   X(sgd_group_step, SgdGroupStep, 4) \
   X(group_bias_corr, GroupBiasCorr, 1) \
-  X(group_bias_corr, GroupBiasCorr, 2)
+  X(group_bias_corr, GroupBiasCorr, 2) \
+  X(attention, Attention, 1) \
+  X(attention, Attention, 2) \
+  X(attention, Attention, 3) \
+  X(attention, Attention, 4) \
+  X(attention, Attention, 5) \
+  X(attention, Attention, 6) \
+  X(attention, Attention, 7) \
+  X(attention, Attention, 8) \
+  X(attention_bwd, AttentionBwd, 1) \
+  X(attention_bwd, AttentionBwd, 2) \
+  X(attention_bwd, AttentionBwd, 3) \
+  X(attention_bwd, AttentionBwd, 4) \
+  X(attention_bwd, AttentionBwd, 5) \
+  X(attention_bwd, AttentionBwd, 6) \
+  X(attention_bwd, AttentionBwd, 7) \
+  X(attention_bwd, AttentionBwd, 8) \
+  X(attention_mask_bwd, AttentionMaskBwd, 1) \
+  X(attention_mask_bwd, AttentionMaskBwd, 2) \
+  X(attention_mask_bwd, AttentionMaskBwd, 3) \
+  X(attention_mask_bwd, AttentionMaskBwd, 4) \
+  X(attention_mask_bwd, AttentionMaskBwd, 5) \
+  X(attention_mask_bwd, AttentionMaskBwd, 6) \
+  X(attention_mask_bwd, AttentionMaskBwd, 7) \
+  X(attention_mask_bwd, AttentionMaskBwd, 8)
 
 /// X(op, View, field): every default that a rule computes.
 #define AICF_COMPUTED_DEFAULTS(X) \
   X(mse_grad, MseGrad, scale) \
   X(bce_with_logits_grad, BceWithLogitsGrad, scale) \
-  X(l1_grad, L1Grad, scale)
+  X(l1_grad, L1Grad, scale) \
+  X(attention, Attention, scale) \
+  X(attention_bwd, AttentionBwd, scale) \
+  X(attention_mask_bwd, AttentionMaskBwd, scale)
 
 /// X(op, View, result): every result that may stand inside a body.
 #define AICF_INFERRED_RESULTS(X) \
@@ -2621,7 +2702,10 @@ template <typename Call> struct ReductionGraphView : GraphView<Call> {
 /// X(op, View): every kind whose operations a rule counts.
 #define AICF_COUNTED_FLOPS(X) \
   X(gemm, Gemm) \
-  X(batched_gemm, BatchedGemm)
+  X(batched_gemm, BatchedGemm) \
+  X(attention, Attention) \
+  X(attention_bwd, AttentionBwd) \
+  X(attention_mask_bwd, AttentionMaskBwd)
 
 /// X(View): every kind that only moves elements.
 #define AICF_WITHOUT_FLOPS(X) \

@@ -55,6 +55,8 @@ Status hasElements(const Operand &operand, ElementTypes types) {
     expected = "i32";
   if (types == ElementTypes::F32 && dtype != DType::F32)
     expected = "f32";
+  if (types == ElementTypes::Wide && dtype != DType::F32 && dtype != DType::F64)
+    expected = "f32 or f64";
   if (types == ElementTypes::Bool && dtype != DType::I1)
     expected = "i1";
   if (types == ElementTypes::Number && dtype == DType::I1)
@@ -302,6 +304,10 @@ Status checkRange(const char *name, double value, Range range) {
     return isIt(value > 0 && value <= 1, "a number in (0, 1]");
   case Range::NonNegative31:
     return isIt(value >= 0 && value <= INT32_MAX, "a number in [0, 2^31)");
+  case Range::AtLeastMinusOne31:
+    return isIt(value >= -1 && value <= INT32_MAX, "a number in [-1, 2^31)");
+  case Range::Below31:
+    return isIt(std::fabs(value) <= INT32_MAX, "a number in (-2^31, 2^31)");
   case Range::Positive31:
     return isIt(value >= 1 && value <= INT32_MAX, "a number in [1, 2^31)");
   case Range::ZeroOrOne:

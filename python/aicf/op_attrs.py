@@ -180,4 +180,7 @@ OP_ATTRS = {
     "shift_right": (178, "", "<", ()),
     "shift_right_logical": (179, "", "<", ()),
     "atan2": (180, "", "<", ()),
+    "attention": (181, "ATTN", "<ddqqqdq", ("scale", "softcap", "window_left", "window_right", "offset", "p", "seed", )),
+    "attention_bwd": (182, "ATTB", "<ddqqqdq", ("scale", "softcap", "window_left", "window_right", "offset", "p", "seed", )),
+    "attention_mask_bwd": (183, "ATTM", "<ddqqqdq", ("scale", "softcap", "window_left", "window_right", "offset", "p", "seed", )),
 }

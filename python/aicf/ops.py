@@ -34,6 +34,9 @@ __all__ = [
     "all_finite",
     "argmax",
     "atan2",
+    "attention",
+    "attention_bwd",
+    "attention_mask_bwd",
     "bce_with_logits",
     "bce_with_logits_grad",
     "bias_corr",
@@ -210,6 +213,8 @@ MACHINERY = [
     "adam_l2_step",
     "adam_step",
     "all_finite",
+    "attention_bwd",
+    "attention_mask_bwd",
     "bce_with_logits_grad",
     "bias_corr",
     "clamp_bwd",
@@ -502,6 +507,146 @@ def atan2(a: Tensor, b: Tensor) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.atan2", [a, b], {})
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, segments: Tensor | None = None, step: Tensor | None = None, *, scale: float | None = None, softcap: float = 0.0, window_left: int = -1, window_right: int = -1, offset: int = 0, p: float = 0.0, seed: int = 0) -> tuple[Tensor, Tensor]:
+    r"""y = softmax(scores) · v for each head, where scores = scale · q · kᵀ + mask
+
+    q is [batch, length, heads, size], and so are k and v, whose heads may be fewer. This is
+    the attention of Vaswani et al. 2017; the matrix of scores is never in memory as a
+    whole (Dao et al. 2022). In this order:
+    - a score is scale · q · k. The default of `scale` is 1/√size.
+    - With `softcap` c > 0 it becomes c·tanh(score/c) (Gemma Team 2024).
+    - A mask of floats is added. Where one of i1 is false, the score is hidden.
+    - Query i stands at key i + `offset`. It sees `window_left` keys before that one and
+      `window_right` keys behind it; -1 stands for all of them. `window_right` = 0 is
+      causal. With `offset` = k's length - q's length, the last query sees the last key.
+    - Query i sees key j if segments[i] = segments[j]: documents that are packed into one
+      row do not see each other.
+    - With `p` > 0, weights are dropped as `dropout` drops elements of the scores' shape,
+      by `seed` and `step`.
+    A query that sees no key gives 0, and its gradients are 0. lse is the logarithm of the
+    sum of exp(score) in each row, before weights are dropped; it is -∞ where nothing is
+    seen. Scores, weights and sums have 32 bits or more.
+
+    - C1: q, k and v have rank 4, and the same element type. The size of a head is at most 1024.
+    - C2: k has q's batch and size of a head, and its heads divide q's: each head of k serves as many heads of q, one behind the other.
+    - C3: v has k's batch, length and heads.
+    - C4: each dimension of mask is 1 or that of the scores, [batch, heads, q's length, k's length]. It has q's element type, or f32, or i1.
+    - C5: segments is [batch, length], and q and k have the same length.
+    - C6: step is 0-d. It is there if `p` is not 0.
+    - C7: y is [batch, q's length, heads, v's size of a head] and has q's element type.
+    - C8: lse is [batch, heads, q's length], of f64 if q is, else of f32.
+    - `scale` is a finite number.
+    - `softcap` is a finite number >= 0.
+    - `window_left` is a number in [-1, 2^31).
+    - `window_right` is a number in [-1, 2^31).
+    - `offset` is a number in (-2^31, 2^31).
+    - `p` is a number in [0, 1).
+    - `seed` is any number.
+
+    Args:
+        q: tensor of f16, bf16, f32 or f64.
+        k: tensor of f16, bf16, f32 or f64.
+        v: tensor of f16, bf16, f32 or f64.
+        mask: tensor of f16, bf16, f32, f64, i32, i64 or i1, or None.
+        segments: tensor of i32, or None.
+        step: tensor of i32 or i64, or None.
+    Returns:
+        y: tensor of f16, bf16, f32 or f64.
+        lse: tensor of f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    r0, r1 = _emit("aicf.attention", [q, k, v, mask, segments, step], {"scale": None if scale is None else _float(scale), "softcap": _float(softcap), "window_left": _int(window_left), "window_right": _int(window_right), "offset": _int(offset), "p": _float(p), "seed": _int(seed)}, required=3)
+    return r0, r1
+
+
+def attention_bwd(dy: Tensor, q: Tensor, k: Tensor, v: Tensor, y: Tensor, lse: Tensor, mask: Tensor | None = None, segments: Tensor | None = None, step: Tensor | None = None, *, scale: float | None = None, softcap: float = 0.0, window_left: int = -1, window_right: int = -1, offset: int = 0, p: float = 0.0, seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+    r"""gradients of attention for q, k and v
+
+    With weights P = exp(scores - lse), those that are kept and scaled P', and
+    D = Σ dy · y of each row: dv = P'ᵀ · dy, dscores = P' · (dy · vᵀ) - P · D, and dq and
+    dk are the products of dscores with k and q. Heads of q that share one of k add up in
+    their order.
+
+    - C1: q, k and v have rank 4, and the same element type. The size of a head is at most 1024.
+    - C2: k has q's batch and size of a head, and its heads divide q's: each head of k serves as many heads of q, one behind the other.
+    - C3: v has k's batch, length and heads.
+    - C4: each dimension of mask is 1 or that of the scores, [batch, heads, q's length, k's length]. It has q's element type, or f32, or i1.
+    - C5: segments is [batch, length], and q and k have the same length.
+    - C6: step is 0-d. It is there if `p` is not 0.
+    - C7: y and dy are [batch, q's length, heads, v's size of a head] and have q's element type.
+    - C8: lse is [batch, heads, q's length], of f64 if q is, else of f32.
+    - `scale` is a finite number.
+    - `softcap` is a finite number >= 0.
+    - `window_left` is a number in [-1, 2^31).
+    - `window_right` is a number in [-1, 2^31).
+    - `offset` is a number in (-2^31, 2^31).
+    - `p` is a number in [0, 1).
+    - `seed` is any number.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        q: tensor of f16, bf16, f32 or f64.
+        k: tensor of f16, bf16, f32 or f64.
+        v: tensor of f16, bf16, f32 or f64.
+        y: tensor of f16, bf16, f32 or f64.
+        lse: tensor of f32 or f64.
+        mask: tensor of f16, bf16, f32, f64, i32, i64 or i1, or None.
+        segments: tensor of i32, or None.
+        step: tensor of i32 or i64, or None.
+    Returns:
+        dq: tensor of q's type.
+        dk: tensor of k's type.
+        dv: tensor of v's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    r0, r1, r2 = _emit("aicf.attention_bwd", [dy, q, k, v, y, lse, mask, segments, step], {"scale": None if scale is None else _float(scale), "softcap": _float(softcap), "window_left": _int(window_left), "window_right": _int(window_right), "offset": _int(offset), "p": _float(p), "seed": _int(seed)}, required=6)
+    return r0, r1, r2
+
+
+def attention_mask_bwd(dy: Tensor, q: Tensor, k: Tensor, v: Tensor, y: Tensor, lse: Tensor, mask: Tensor, segments: Tensor | None = None, step: Tensor | None = None, *, scale: float | None = None, softcap: float = 0.0, window_left: int = -1, window_right: int = -1, offset: int = 0, p: float = 0.0, seed: int = 0) -> Tensor:
+    r"""the gradient of attention for a mask of floats
+
+    These are dscores as in attention_bwd, added over the dimensions of mask that are 1.
+
+    - C1: q, k and v have rank 4, and the same element type. The size of a head is at most 1024.
+    - C2: k has q's batch and size of a head, and its heads divide q's: each head of k serves as many heads of q, one behind the other.
+    - C3: v has k's batch, length and heads.
+    - C4: each dimension of mask is 1 or that of the scores, [batch, heads, q's length, k's length]. It has q's element type, or f32, or i1.
+    - C5: segments is [batch, length], and q and k have the same length.
+    - C6: step is 0-d. It is there if `p` is not 0.
+    - C7: y and dy are [batch, q's length, heads, v's size of a head] and have q's element type.
+    - C8: lse is [batch, heads, q's length], of f64 if q is, else of f32.
+    - `scale` is a finite number.
+    - `softcap` is a finite number >= 0.
+    - `window_left` is a number in [-1, 2^31).
+    - `window_right` is a number in [-1, 2^31).
+    - `offset` is a number in (-2^31, 2^31).
+    - `p` is a number in [0, 1).
+    - `seed` is any number.
+
+    Args:
+        dy: tensor of f16, bf16, f32 or f64.
+        q: tensor of f16, bf16, f32 or f64.
+        k: tensor of f16, bf16, f32 or f64.
+        v: tensor of f16, bf16, f32 or f64.
+        y: tensor of f16, bf16, f32 or f64.
+        lse: tensor of f32 or f64.
+        mask: tensor of f16, bf16, f32 or f64.
+        segments: tensor of i32, or None.
+        step: tensor of i32 or i64, or None.
+    Returns:
+        dmask: tensor of mask's type.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.attention_mask_bwd", [dy, q, k, v, y, lse, mask, segments, step], {"scale": None if scale is None else _float(scale), "softcap": _float(softcap), "window_left": _int(window_left), "window_right": _int(window_right), "offset": _int(offset), "p": _float(p), "seed": _int(seed)}, required=7)
 
 
 def bce_with_logits(pred: Tensor, target: Tensor) -> Tensor:

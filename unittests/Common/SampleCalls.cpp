@@ -141,15 +141,17 @@ Sample makeSample(const KindRow &row, int64_t m, int64_t n, DType dtype) {
       !sample.body) // what is left out at the end is absent
     sample.ins.resize(std::max(sample.ins.size(), info.numOperands),
                       TensorDesc::absent());
-  auto retype = [&](TensorDesc &desc) {
-    if (isFloat(desc.dtype) && (!row.isMixed || desc.dtype == DType::F16))
+  auto retype = [&](TensorDesc &desc, ElementTypes types) {
+    const bool staysWide = types == ElementTypes::Wide && sizeOf(dtype) == 2;
+    if (types != ElementTypes::F32 && !staysWide && isFloat(desc.dtype) &&
+        (!row.isMixed || desc.dtype == DType::F16))
       desc.dtype = dtype;
   };
   for (size_t i = 0; i < sample.ins.size(); ++i)
-    if (operandInfo(sample, i).elementTypes != ElementTypes::F32)
-      retype(sample.ins[i]);
-  for (TensorDesc &desc : sample.outs)
-    retype(desc);
+    retype(sample.ins[i], operandInfo(sample, i).elementTypes);
+  for (size_t i = 0; i < sample.outs.size(); ++i)
+    retype(sample.outs[i],
+           sample.body ? ElementTypes::Any : info.results[i].elementTypes);
   return sample;
 }
 

@@ -36,6 +36,8 @@ def NumberElement : ElementTypes<"Number", "a float type, i32 or i64",
                                  AICF_Number>;
 def I32Element : ElementTypes<"I32", "i32", AICF_I32>;
 def F32Element : ElementTypes<"F32", "f32", AICF_F32>;
+/// Mixed precision leaves such an operand as it is.
+def WideElement : ElementTypes<"Wide", "f32 or f64", AICF_Wide>;
 
 /// An operand. A plain operand is always there, and an optional one may be absent.
 /// A variadic operand stands once or more. A record has at most one of these, and it
@@ -146,6 +148,8 @@ def AtLeastOne : Range<"AtLeastOne", "a finite number >= 1">;
 def BelowOne : Range<"BelowOne", "a number in [0, 1)">;
 def Fraction : Range<"Fraction", "a number in (0, 1]">;
 def NonNegative31 : Range<"NonNegative31", "a number in [0, 2^31)">;
+def AtLeastMinusOne31 : Range<"AtLeastMinusOne31", "a number in [-1, 2^31)">;
+def Below31 : Range<"Below31", "a number in (-2^31, 2^31)">;
 def Positive31 : Range<"Positive31", "a number in [1, 2^31)">;
 def ZeroOrOne : Range<"ZeroOrOne", "0 or 1">;
 

@@ -20,6 +20,7 @@ class AICF_TensorOf<list<Type> types, string text> : Type<
 def AICF_Float : AICF_TensorOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
 def AICF_Int : AICF_TensorOf<[I32, I64], "i32 or i64">;
 def AICF_F32 : AICF_TensorOf<[F32], "f32">;
+def AICF_Wide : AICF_TensorOf<[F32, F64], "f32 or f64">;
 def AICF_I32 : AICF_TensorOf<[I32], "i32">;
 def AICF_Bool : AICF_TensorOf<[I1], "i1">;
 def AICF_Number : AICF_TensorOf<[F16, BF16, F32, F64, I32, I64],

@@ -54,6 +54,7 @@ struct ConvertAICFToLinalg
   void runOnOperation() override {
     using namespace aicf::linalg_bridge;
     RewritePatternSet patterns(&getContext());
+    addAttention(patterns);
     addLookups(patterns);
     addPointwise(patterns);
     addSums(patterns);

@@ -114,9 +114,7 @@ static SmallVector<Value> lower(TensorBuilder &t, TopKOp op,
                    })};
 }
 
-/// Word `word` (0 to 3) of Philox4x32-10 under `key`, of the counter (low,
-/// high). All are i64; words are numbers below 2^32.
-static Scalar philoxWord(Scalar low, Scalar high, uint64_t key, Scalar word) {
+Scalar philoxWord(Scalar low, Scalar high, uint64_t key, Scalar word) {
   auto low32 = [](Scalar x) { return x & x.integer(0xffffffff); };
   std::array<Scalar, 4> c = {low32(low), low.shr(32), low32(high),
                              high.shr(32)};
@@ -133,8 +131,7 @@ static Scalar philoxWord(Scalar low, Scalar high, uint64_t key, Scalar word) {
   return is(0).pick(c[0], is(1).pick(c[1], is(2).pick(c[2], c[3])));
 }
 
-/// The number of this element in row-major order, as i64.
-static Scalar elementOf(TensorBuilder &t, RankedTensorType type) {
+Scalar elementOf(TensorBuilder &t, RankedTensorType type) {
   Type i64 = t.builder.getI64Type();
   Scalar element = t.constant(i64, 0);
   for (auto [dim, size] : llvm::enumerate(type.getShape()))

@@ -111,7 +111,14 @@ template <typename... Ops> void addLowerings(RewritePatternSet &patterns) {
   patterns.add<Lower<Ops>...>(patterns.getContext());
 }
 
+/// Word `word` (0 to 3) of Philox4x32-10 under `key`, of the counter (low,
+/// high). All are i64; words are numbers below 2^32.
+Scalar philoxWord(Scalar low, Scalar high, uint64_t key, Scalar word);
+/// The number of this element in row-major order, as i64; in a body only.
+Scalar elementOf(TensorBuilder &t, RankedTensorType type);
+
 // A function a family, in a file of its own.
+void addAttention(RewritePatternSet &patterns);
 void addPointwise(RewritePatternSet &patterns);
 void addSums(RewritePatternSet &patterns);
 void addLosses(RewritePatternSet &patterns);

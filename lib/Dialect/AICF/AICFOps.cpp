@@ -97,10 +97,19 @@ static LogicalResult inferByRecord(std::optional<Location> location,
       return property;
     return dictionary ? dictionary.get(name) : Attribute();
   };
+  const bool isDescribed =
+      llvm::all_of(adaptor.getOperands().getTypes(), isAbiTensor);
   if constexpr (InfersByHand<Op>::value) {
+    auto mayBeMissing = [&](size_t field) {
+      if (!isDescribed)
+        return info.fields[field].hasDefault;
+      SmallVector<TensorDesc> descs = describeSlots(slots);
+      return fieldDefault(Op::getKind(), field, {descs.data(), descs.size()})
+          .has_value();
+    };
     // ODS looks later, and types may follow from what is missing.
     for (size_t i = 0; i < info.numFields; ++i)
-      if (!info.fields[i].hasDefault && !lookup(info.fields[i].name))
+      if (!lookup(info.fields[i].name) && !mayBeMissing(i))
         return emitOptionalError(location, "'", Op::getOperationName(),
                                  "' op requires attribute '",
                                  info.fields[i].name, "'");
@@ -110,7 +119,7 @@ static LogicalResult inferByRecord(std::optional<Location> location,
     for (size_t i = 0; i < info.numResults; ++i)
       types.push_back(inferType(info.results[i], slots, context));
   }
-  if (!llvm::all_of(adaptor.getOperands().getTypes(), isAbiTensor))
+  if (!isDescribed)
     return success(); // the verifier refuses them
   if (std::optional<std::string> error =
           checkByRecord(Op::getKind(), describeSlots(slots),

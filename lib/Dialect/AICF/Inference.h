@@ -128,6 +128,8 @@ LogicalResult checkShapeAttr(Report report, ArrayRef<int64_t> shape);
 
 /// The gradients of a matmul.
 LogicalResult matmulGradients(MatmulOp op, GradientBuilder &g);
+/// The gradients of attention. Its lse has none.
+LogicalResult attentionGradients(AttentionOp op, GradientBuilder &g);
 
 } // namespace aicf::step
 

@@ -68,6 +68,20 @@ bool ComputeOps::contains(Operation *op) const {
          !llvm::any_of(op->getOperands(), isFar) && !stateOps.contains(op);
 }
 
+bool ComputeOps::narrows(OpOperand &use) const {
+  if (!contains(use.getOwner()))
+    return false;
+  auto record = dyn_cast<RecordOpInterface>(use.getOwner());
+  if (!record)
+    return true;
+  const OpInfo &info = infoOf(record.getPrimitive());
+  for (auto [slot, value] : llvm::enumerate(record.getOperandSlots()))
+    if (value == use.get() && slot < info.numOperands &&
+        info.operands[slot].elementTypes == ElementTypes::Wide)
+      return false;
+  return true;
+}
+
 bool ComputeOps::read(Value value) const {
   return llvm::any_of(value.getUsers(),
                       [&](Operation *user) { return contains(user); });

@@ -26,6 +26,9 @@ public:
   ComputeOps(func::FuncOp func, const EntrySignature &signature,
              FloatType narrow);
   bool contains(Operation *op) const;
+  /// Whether one of these ops reads the operand with 16 bits: its record does not ask for
+  /// more.
+  bool narrows(OpOperand &use) const;
   /// Whether one of these ops reads the value.
   bool read(Value value) const;
 

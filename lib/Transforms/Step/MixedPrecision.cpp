@@ -171,7 +171,7 @@ void Narrower::rewrite(Operation *op) {
                         return thin.contains(operand);
                       });
   Operation *clone = cloneWith(op, [&](OpOperand &use) {
-    bool isNarrow = compute.contains(op) || judgesNarrow ||
+    bool isNarrow = compute.narrows(use) || judgesNarrow ||
                     (&use == kept && thin.contains(use.get()));
     return isNarrow ? narrowOf(use.get()) : wideOf(use.get());
   });

@@ -417,7 +417,7 @@ WHAT_ELSE = [kind for share, kinds in {
         "bce_with_logits_grad", "l1_loss", "l1_grad", "mean", "softmax", "softmax_bwd",
         "reduce", "linear", "linear_bwd", "matmul", "layer_norm", "gather_rows", "grow",
         "draw", "iota"],
-    2: ["bits"],
+    2: ["bits", "attention"],
     3: ["view", "far", "metric", "constant"],
     4: ["lookup", "choice"],
 }.items() for kind in kinds * share]
@@ -492,6 +492,8 @@ def anything(b):
             lookup(b, x, each)
     elif kind == "draw":
         draw(b)
+    elif kind == "attention":
+        attention(b)
     elif kind == "grow":
         b.same(b.rng.choice(sorted(GROWING)), b.same("tanh", x))
     elif kind == "choice":
@@ -537,6 +539,53 @@ def lookup(b, x, kind):
         rows = b.rng.choice(SIZES)
         b.op(kind, [x, index(x.shape[:-1], rows + 1)], [((rows, x.shape[-1]), x.dtype)],
              rows=rows, **({"padding": 0} if b.chance(0.3) else {}))
+
+
+def attention(b):
+    """Of small heads, with what hides keys of some queries or all; and its gradients."""
+    rng = b.rng
+
+    def fresh(*shape):
+        return b.same("tanh", b.argument("input", "%shead%d" % (b.prefix, b.count),
+                                         shape, b.program.dtype))
+    batch, queries, keys = rng.choice([1, 2]), rng.choice(SIZES[:7]), rng.choice(SIZES[:7])
+    shared, group, size, of_values = rng.choice([1, 2]), rng.choice([1, 1, 2]), \
+        rng.choice([1, 3, 8]), rng.choice([1, 4, 16])
+    has = {kind: b.chance(0.4) for kind in ("mask", "segments", "p", "window", "softcap")}
+    keys = queries if has["segments"] else keys
+    q = fresh(batch, queries, shared * group, size)
+    k, v = fresh(batch, keys, shared, size), fresh(batch, keys, shared, of_values)
+    mask = segments = step = None
+    fields = {"seed": rng.choice([0, 7, -3])}
+    if has["mask"]:
+        shape = tuple(rng.choice([1, n]) for n in (batch, shared * group, queries, keys))
+        mask = fresh(*shape) if b.chance(0.6) else condition(b, shape)
+    if has["segments"]:
+        segments = b.argument("input", "%ssegments%d" % (b.prefix, b.count),
+                              (batch, queries), "i32", np.arange(queries) // 3
+                              + np.zeros((batch, 1)))
+    if has["p"]:
+        step = b.argument("input", "%scount%d" % (b.prefix, b.count), (),
+                          rng.choice(INTEGERS), rng.randrange(1000))
+        fields["p"] = 0.25
+    if has["window"]:
+        fields |= {"window_right": rng.choice([-1, 0, 2]),
+                   "window_left": rng.choice([-1, 0, 3]), "offset": rng.choice([0, keys - queries])}
+    if has["softcap"]:
+        fields |= {"softcap": 1.5, "scale": 0.75}
+    dtype, wide = b.program.dtype, "f64" if b.program.dtype == "f64" else "f32"
+    more = [mask, segments, step]
+    y, lse = b.op("attention", [q, k, v, *more],
+                  [((*q.shape[:3], of_values), dtype),
+                   ((batch, shared * group, queries), wide)], **fields)
+    # Rows that see nothing have an infinite one.
+    b.pool.remove(lse)
+    if not b.chance(0.7):
+        return
+    before = [fresh(*y.shape), q, k, v, y, lse, *more]
+    b.op("attention_bwd", before, [(x.shape, dtype) for x in (q, k, v)], **fields)
+    if mask is not None and mask.dtype != "i1":
+        b.op("attention_mask_bwd", before, [(mask.shape, dtype)], **fields)
 
 
 def draw(b):

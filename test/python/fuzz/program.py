@@ -95,6 +95,9 @@ KEYWORDS = {
     "adam_l2_step": [(6, "inv_scale"), (7, "ok")],
     "lion_step": [(4, "inv_scale"), (5, "ok")],
     "adam_group_step": [(6, "inv_scale"), (7, "ok")],
+    "attention": [(3, "mask"), (4, "segments"), (5, "step")],
+    "attention_bwd": [(6, "mask"), (7, "segments"), (8, "step")],
+    "attention_mask_bwd": [(7, "segments"), (8, "step")],
     "sgd_group_step": [(3, "momentum"), (4, "inv_scale"), (5, "ok")],
 }
 

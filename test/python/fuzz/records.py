@@ -721,6 +721,18 @@ RECORDS = {
         ("a", "b", ), set(), ("c", ),
         {(0, 0), (0, 1)}, "Forward", True, True, False,
         {}),
+    "attention": Record(
+        ("q", "k", "v", "mask", "segments", "step", ), {"mask", "segments", "step"}, ("y", "lse", ),
+        set(), "Forward", False, False, False,
+        {"scale": ("Finite", False), "softcap": ("NonNegative", False), "window_left": ("AtLeastMinusOne31", False), "window_right": ("AtLeastMinusOne31", False), "offset": ("Below31", False), "p": ("BelowOne", False), "seed": ("Any", False), }),
+    "attention_bwd": Record(
+        ("dy", "q", "k", "v", "y", "lse", "mask", "segments", "step", ), {"mask", "segments", "step"}, ("dq", "dk", "dv", ),
+        set(), "Backward", False, False, False,
+        {"scale": ("Finite", False), "softcap": ("NonNegative", False), "window_left": ("AtLeastMinusOne31", False), "window_right": ("AtLeastMinusOne31", False), "offset": ("Below31", False), "p": ("BelowOne", False), "seed": ("Any", False), }),
+    "attention_mask_bwd": Record(
+        ("dy", "q", "k", "v", "y", "lse", "mask", "segments", "step", ), {"segments", "step"}, ("dmask", ),
+        set(), "Backward", False, False, False,
+        {"scale": ("Finite", False), "softcap": ("NonNegative", False), "window_left": ("AtLeastMinusOne31", False), "window_right": ("AtLeastMinusOne31", False), "offset": ("Below31", False), "p": ("BelowOne", False), "seed": ("Any", False), }),
 }
 
 PATTERNS = {

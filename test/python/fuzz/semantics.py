@@ -735,6 +735,77 @@ def layer_norm_bwd(o, *_):
     return [dx, (dy * h).sum(axis=rows), dy.sum(axis=rows)]
 
 
+def _attention(o, node):
+    """Scores of [batch, head, query, key], what the softcap's slope is, and what weights
+    are multiplied by; `o` is q, k, v, mask, segments, step."""
+    q, k, v, mask, segments, step = o
+    at = node.attrs
+    share = q.shape[2] // k.shape[2]
+    k, v = np.repeat(k, share, axis=2), np.repeat(v, share, axis=2)
+    scale, cap = at.get("scale", q.shape[-1] ** -0.5), at.get("softcap", 0.0)
+    scores = scale * np.einsum("bihd,bjhd->bhij", q, k)
+    slope = np.ones_like(scores)
+    if cap:
+        slope = 1 - np.tanh(scores / cap) ** 2
+        scores = cap * np.tanh(scores / cap)
+    here = np.arange(q.shape[1])[:, None] + at.get("offset", 0)
+    there = np.arange(k.shape[1])[None, :]
+    left, right = at.get("window_left", -1), at.get("window_right", -1)
+    seen = np.broadcast_to(((left < 0) | (there >= here - left))
+                           & ((right < 0) | (there <= here + right)), scores.shape)
+    if mask is not None and mask.dtype == bool:
+        seen = seen & mask
+    elif mask is not None:
+        scores = scores + mask
+    if segments is not None:
+        seen = seen & (segments[:, None, :, None] == segments[:, None, None, :])
+    kept = np.ones_like(scores)
+    if at.get("p", 0.0):
+        words = _words(scores.shape, step, node)[:scores.size].reshape(scores.shape)
+        kept = (words >= int(at["p"] * 2 ** 32)) / (1 - at["p"])
+    return k, v, np.where(seen, scores, -np.inf), slope, kept
+
+
+@op
+def attention(o, node, _):
+    _, v, scores, _, kept = _attention(o, node)
+    most = scores.max(axis=-1, keepdims=True)
+    powers = np.exp(scores - np.where(np.isinf(most), 0, most))
+    total = powers.sum(axis=-1, keepdims=True)
+    weights = kept * powers / np.where(total == 0, 1, total)
+    lse = np.where(np.isinf(most), -np.inf, most + np.log(total))
+    return [np.einsum("bhij,bjhd->bihd", weights, v), lse[..., 0]]
+
+
+def _slopes(o, node):
+    dy, y, lse = o[0], o[4], o[5]
+    k, v, scores, slope, kept = _attention(o[1:4] + o[6:], node)
+    weights = np.where(np.isinf(scores), 0, np.exp(scores - lse[..., None]))
+    mean = np.einsum("bihd,bihd->bhi", dy, y)[..., None]
+    slopes = weights * (kept * np.einsum("bihd,bjhd->bhij", dy, v) - mean)
+    return k, weights * kept, slopes, slope
+
+
+@op
+def attention_bwd(o, node, _):
+    dy, q, own = o[0], o[1], o[2]
+    k, weights, slopes, slope = _slopes(o, node)
+    slopes = slopes * slope * node.attrs.get("scale", q.shape[-1] ** -0.5)
+
+    def shared(x):  # heads of q that share one of k
+        return x.reshape(*own.shape[:3], -1, x.shape[-1]).sum(axis=3)
+    return [np.einsum("bhij,bjhd->bihd", slopes, k),
+            shared(np.einsum("bhij,bihd->bjhd", slopes, q)),
+            shared(np.einsum("bhij,bihd->bjhd", weights, dy))]
+
+
+@op
+def attention_mask_bwd(o, node, _):
+    _, _, slopes, _ = _slopes(o, node)
+    repeated = tuple(i for i, size in enumerate(o[6].shape) if size == 1)
+    return [slopes.sum(axis=repeated, keepdims=True)]
+
+
 @op
 def all_finite(o, *_):
     return [np.int32(all(np.isfinite(g).all() for g in o))]

@@ -1,0 +1,124 @@
+//===- Samples.cpp - legal calls of the family ----------------------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "aicf/OpCall.h"
+#include "unittests/Common/SampleCalls.h"
+
+#include <algorithm>
+
+namespace aicf::test {
+namespace {
+
+/// q is [2, m, 4, 8], k [2, keys, 2, 8] and v [2, keys, 2, n]: two heads of q share one.
+struct Sizes {
+  int64_t m, keys, n;
+};
+template <typename Attrs>
+Sample forward(const Sizes &s, Attrs attrs, TensorDesc mask, TensorDesc segments) {
+  const TensorDesc step = attrs.p > 0 ? i32() : TensorDesc::absent();
+  return {{f({2, s.m, 4, 8}), f({2, s.keys, 2, 8}), f({2, s.keys, 2, s.n}), mask,
+           segments, step},
+          {f({2, s.m, 4, s.n}), f({2, 4, s.m})},
+          encodeAttrs(attrs)};
+}
+template <typename Attrs>
+Sample backward(const Sizes &s, Attrs attrs, TensorDesc mask, TensorDesc segments) {
+  const TensorDesc step = attrs.p > 0 ? i32() : TensorDesc::absent();
+  const TensorDesc q = f({2, s.m, 4, 8}), k = f({2, s.keys, 2, 8}),
+                   v = f({2, s.keys, 2, s.n}), y = f({2, s.m, 4, s.n});
+  return {{y, q, k, v, y, f({2, 4, s.m}), mask, segments, step},
+          {q, k, v},
+          encodeAttrs(attrs)};
+}
+Sample ofMask(const Sizes &s, AttentionMaskBwdAttrs attrs, TensorDesc mask,
+              TensorDesc segments = TensorDesc::absent()) {
+  Sample sample = backward(s, attrs, mask, segments);
+  sample.outs = {mask};
+  return sample;
+}
+const TensorDesc kNone = TensorDesc::absent();
+
+/// Fields in the order of the record: scale, softcap, window_left, window_right, offset,
+/// p, seed.
+template <typename Attrs> Attrs plain() { return {0.5, 0, -1, -1, 0, 0, 0}; }
+template <typename Attrs> Attrs causal() { return {0.5, 0, -1, 0, 0, 0, 0}; }
+/// The last query sees the last key.
+template <typename Attrs> Attrs window(const Sizes &s) {
+  return {0.5, 3, 2, 0, s.keys - s.m, 0, 0};
+}
+template <typename Attrs> Attrs dropped() { return {0.5, 0, -1, -1, 0, 0.25, 7}; }
+
+} // namespace
+
+std::vector<KindRow> attentionSamples() {
+  auto row = [](std::string name, OpKind kind, auto make) {
+    return KindRow{std::move(name), kind, [=](auto m, auto n) {
+                     // More is slow in f64, and no other case for kernels.
+                     const int64_t queries = std::min<int64_t>(m, 130);
+                     return make(Sizes{queries, queries + 3,
+                                       std::min<int64_t>(n, 136)});
+                   }};
+  };
+  using A = AttentionAttrs;
+  using B = AttentionBwdAttrs;
+  using M = AttentionMaskBwdAttrs;
+  return {
+      row("attention", OpKind::Attention,
+          [](Sizes s) { return forward(s, plain<A>(), kNone, kNone); }),
+      row("attention causal", OpKind::Attention,
+          [](Sizes s) { return forward(s, causal<A>(), kNone, kNone); }),
+      row("attention window softcap", OpKind::Attention,
+          [](Sizes s) { return forward(s, window<A>(s), kNone, kNone); }),
+      row("attention dropout", OpKind::Attention,
+          [](Sizes s) { return forward(s, dropped<A>(), kNone, kNone); }),
+      row("attention mask", OpKind::Attention,
+          [](Sizes s) {
+            return forward(s, plain<A>(), f({1, 4, s.m, s.keys}), kNone);
+          }),
+      row("attention flags", OpKind::Attention,
+          [](Sizes s) {
+            return forward(s, plain<A>(), {DType::I1, {2, 1, 1, s.keys}}, kNone);
+          }),
+      row("attention segments", OpKind::Attention,
+          [](Sizes s) {
+            s.keys = s.m;
+            return forward(s, causal<A>(), kNone, {DType::I32, {2, s.m}});
+          }),
+      row("attention_bwd", OpKind::AttentionBwd,
+          [](Sizes s) { return backward(s, plain<B>(), kNone, kNone); }),
+      row("attention_bwd causal", OpKind::AttentionBwd,
+          [](Sizes s) { return backward(s, causal<B>(), kNone, kNone); }),
+      row("attention_bwd window softcap", OpKind::AttentionBwd,
+          [](Sizes s) { return backward(s, window<B>(s), kNone, kNone); }),
+      row("attention_bwd dropout", OpKind::AttentionBwd,
+          [](Sizes s) { return backward(s, dropped<B>(), kNone, kNone); }),
+      row("attention_bwd mask", OpKind::AttentionBwd,
+          [](Sizes s) {
+            return backward(s, plain<B>(), f({2, 1, s.m, s.keys}), kNone);
+          }),
+      row("attention_bwd segments", OpKind::AttentionBwd,
+          [](Sizes s) {
+            s.keys = s.m;
+            return backward(s, plain<B>(), kNone, {DType::I32, {2, s.m}});
+          }),
+      row("attention_mask_bwd", OpKind::AttentionMaskBwd,
+          [](Sizes s) { return ofMask(s, plain<M>(), f({2, 4, s.m, s.keys})); }),
+      row("attention_mask_bwd repeated", OpKind::AttentionMaskBwd,
+          [](Sizes s) { return ofMask(s, window<M>(s), f({1, 4, s.m, s.keys})); }),
+      row("attention_mask_bwd of keys", OpKind::AttentionMaskBwd,
+          [](Sizes s) { return ofMask(s, dropped<M>(), f({2, 1, 1, s.keys})); }),
+      row("attention_mask_bwd segments", OpKind::AttentionMaskBwd,
+          [](Sizes s) {
+            s.keys = s.m;
+            return ofMask(s, plain<M>(), f({1, 1, s.m, 1}), {DType::I32, {2, s.m}});
+          }),
+      row("attention_mask_bwd of queries", OpKind::AttentionMaskBwd,
+          [](Sizes s) { return ofMask(s, causal<M>(), f({1, 1, s.m, 1})); }),
+  };
+}
+
+} // namespace aicf::test

@@ -19,6 +19,7 @@ from . import ops
 from ._base.dtypes import DType, check_shape, dtype_name
 from ._base.hints import missing, says_axis
 from ._tracing import views as _views
+from ._tracing.attention import scaled_dot_product_attention
 from ._tracing.exact import root, shared_extremum
 from ._tracing.pointwise import (FLOATS, INTEGERS, as_reducible, broadcast_all, clamp,
                                  operand_beside, pair, where, wide)
@@ -29,8 +30,8 @@ __all__ = ["argmax", "batch_norm", "categorical", "cosine_similarity", "cumsum",
            "dropout", "elu", "embedding", "gelu", "glu", "group_norm", "hardsigmoid",
            "hardswish", "hardtanh", "layer_norm", "leaky_relu", "log_sigmoid",
            "log_softmax", "logsigmoid", "logsumexp", "mish", "norm", "normal",
-           "normalize", "one_hot", "prelu", "relu", "relu6", "rms_norm", "selu",
-           "sigmoid", "silu", "softmax", "softplus", "softsign", "std",
+           "normalize", "one_hot", "prelu", "relu", "relu6", "rms_norm",
+           "scaled_dot_product_attention", "selu", "sigmoid", "silu", "softmax", "softplus", "softsign", "std",
            "take_along_axis", "tanh", "top_k", "uniform", "var", "where"]
 
 #: The largest finite number of each float type.

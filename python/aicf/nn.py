@@ -589,6 +589,7 @@ class Identity(Module):
 
 # These use the classes above.
 from . import functional  # noqa: E402, F401
+from ._tracing.attention_layers import MultiheadAttention  # noqa: E402
 from ._tracing.layers import (  # noqa: E402
     ELU, GLU, BatchNorm1d, Embedding, GroupNorm, Hardsigmoid, Hardswish, Hardtanh,
     LayerNorm, LeakyReLU, LogSigmoid, LogSoftmax, Mish, PReLU, ReLU6, RMSNorm, SELU,

@@ -41,7 +41,6 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     "aicf.nn": {
         "Conv2d": "convolutions do not exist yet",
         "BatchNorm2d": "aicf.nn.BatchNorm1d takes [rows, channels, height, width], too",
-        "MultiheadAttention": "attention " + _NOT_YET,
         "LSTM": "recurrent layers do not exist yet",
         "CrossEntropyLoss": "aicf.losses.cross_entropy(logits, labels) in the loss "
                             "function",
@@ -78,8 +77,6 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     "aicf.functional": {
         "cross_entropy": "aicf.losses.cross_entropy(logits, labels)",
         "mse_loss": "aicf.losses.mse_loss(pred, target)",
-        "scaled_dot_product_attention": "attention " + _NOT_YET + " as one op: "
-            "functional.softmax(q @ k.swapaxes(-1, -2) * scale) @ v",
         "linear": "x @ weight.T + bias, or aicf.ops.linear(x, weight, bias)",
         "conv2d": "convolutions do not exist yet",
         "randn": "aicf.functional.normal(shape)",

@@ -357,54 +357,6 @@ def _native_group_norm(call: Call, x: Any, weight: Any, bias: Any, rows: int, ch
 def _attention(call: Call, query: Any, key: Any, value: Any, mask: Any = None,
                dropout_p: float = 0.0, is_causal: bool = False, *,
                scale: float | None = None, enable_gqa: bool = False) -> Tensor:
-    return attention(as_tensor(query), as_tensor(key), as_tensor(value), mask,
-                     0.0 if call.keeps_all else dropout_p, is_causal, scale, enable_gqa)
-
-
-def attention(query: Tensor, key: Tensor, value: Tensor, mask: Any, dropout_p: float,
-              is_causal: bool, scale: float | None, enable_gqa: bool) -> Tensor:
-    """softmax(query keyᵀ · scale + mask) value, of [..., L, E], [..., S, E] and
-    [..., S, V]: PyTorch's scaled_dot_product_attention.
-
-    Args:
-        mask: what broadcasts to [..., L, S]: i1, of what counts, or a float, which is
-            added; or None. A row of which nothing counts gives zeros.
-        is_causal: row i sees columns 0 to i.
-        scale: None: 1 / sqrt(E).
-        enable_gqa: fewer heads of keys and values, which repeat.
-    """
-    if enable_gqa:
-        key, value = (_repeated_heads(x, query) for x in (key, value))
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = ops.matmul(query, key, transB=True)
-    scores = scores if scale == 1 else scores * scale
-    hidden = None  # where nothing is seen
-    if is_causal:
-        hidden = as_tensor(~lower_triangle(scores.shape))
-    if mask is not None:
-        given = as_tensor(mask)
-        if given.dtype == "i1":
-            hidden = ~given
-        else:
-            scores = scores + given.astype(scores.dtype)
-    if hidden is not None:
-        hidden = broadcast(hidden, scores.shape)
-        scores = scores.masked_fill(hidden, -math.inf)
-    if mask is None:
-        weights = F.softmax(scores)
-    else:  # rows that see nothing are zeros, and so is their gradient
-        is_empty = (scores == -math.inf).astype("f32").min(-1, keepdim=True) == 1
-        is_empty = broadcast(is_empty, scores.shape)
-        weights = F.softmax(scores.masked_fill(is_empty, 0.0)).masked_fill(is_empty, 0.0)
-    if dropout_p:
-        weights = F.dropout(weights, dropout_p, training=True)
-    return ops.matmul(weights, value)
-
-
-def _repeated_heads(x: Tensor, query: Tensor) -> Tensor:
-    heads, own = query.shape[-3], x.shape[-3]
-    if heads == own:
-        return x
-    front = x.shape[:-3]
-    spread = broadcast(x.unsqueeze(-3), (*front, own, heads // own, *x.shape[-2:]))
-    return spread.reshape([*front, heads, *x.shape[-2:]])
+    return F.scaled_dot_product_attention(
+        query, key, value, mask, 0.0 if call.keeps_all else dropout_p, is_causal, scale,
+        enable_gqa)

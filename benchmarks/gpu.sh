@@ -8,7 +8,7 @@
 #                                       and copies headers into carry/
 #   benchmarks/gpu.sh PART...           on the GPU machine, with carry/ beside
 # Parts: build, tests, goldens, update_goldens, train, python, sanitize, accuracy,
-# steps, bench, ops, words, copies, reductions, while_node. Logs go to $OUT, or to build-gpu/.
+# steps, bench, ops, words, attention, copies, reductions, while_node. Logs go to $OUT, or to build-gpu/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,6 +27,8 @@ prepare() {
     --out carry/plans
   benchmarks/op_times.py plan --compiler "$build/bin/aicf-compile" --out carry/plans/ops
   benchmarks/word_times.py plan --compiler "$build/bin/aicf-compile" --out carry/plans/words
+  benchmarks/attention_times.py plan --compiler "$build/bin/aicf-compile" \
+    --out carry/plans/attention
   scripts/goldens.py plans --build "$build" --out carry/goldens
   PYTHONPATH="$build/python:test/python/package" AICF_SOURCE_DIR=. \
     AICF_BINARY_DIR="$build" .deps/python/bin/python3 \
@@ -124,6 +126,11 @@ words() {
     tee "$out/words.md"
 }
 
+attention() {
+  benchmarks/attention_times.py run --runner $build/bin/aicf-run \
+    --plans carry/plans/attention | tee "$out/attention.md"
+}
+
 copies() { $build/bin/aicf-memory-times copies cuda | tee "$out/copies.md"; }
 
 reductions() { $build/bin/aicf-memory-times reductions cuda | tee "$out/reductions.md"; }
@@ -155,7 +162,7 @@ nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 for part in "$@"; do
   echo "== $part"
   case "$part" in
-  build | tests | goldens | update_goldens | train | python | ops | words | copies | reductions) "$part" ;;
+  build | tests | goldens | update_goldens | train | python | ops | words | attention | copies | reductions) "$part" ;;
   sanitize | accuracy | steps | bench | while_node) source benchmarks/gpu_parts.sh && "$part" ;;
   *) echo "gpu.sh: unknown part '$part'" >&2 && exit 2 ;;
   esac

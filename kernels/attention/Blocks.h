@@ -60,15 +60,15 @@ inline RowsOf<C> wholeRows(const T *from, int64_t pitch, int64_t count,
   }
   return {buffer, whole};
 }
-/// The same rows as columns.
+/// The same rows as columns, times `scale`.
 template <typename T, typename C>
 inline RowsOf<C> wholeColumnsOf(const T *from, int64_t pitch, int64_t count,
-                                int64_t width, C *buffer) {
+                                int64_t width, C scale, C *buffer) {
   const int64_t whole = wholeColumns(count);
   for (int64_t d = 0; d < width; ++d) {
     C *to = buffer + d * whole;
     for (int64_t r = 0; r < count; ++r)
-      to[r] = C(from[r * pitch + d]);
+      to[r] = C(from[r * pitch + d]) * scale;
     std::fill(to + count, to + whole, C(0));
   }
   return {buffer, whole};
@@ -99,12 +99,28 @@ inline C sumInLanes(int64_t count, Term term) {
   return lanes[0];
 }
 
+/// x becomes exp(x - base); returns the sum. `count` is a multiple of kTileColumns.
+template <typename C> inline C makePowers(C *x, int64_t count, C base) {
+  C lanes[kTileColumns] = {};
+  for (int64_t j = 0; j < count; j += kTileColumns) {
+    C powers[kTileColumns];
+    AICF_INDEPENDENT_LOOP
+    for (int64_t lane = 0; lane < kTileColumns; ++lane)
+      powers[lane] = scalar::exp(x[j + lane] - base);
+    for (int64_t lane = 0; lane < kTileColumns; ++lane) {
+      x[j + lane] = powers[lane];
+      lanes[lane] += powers[lane];
+    }
+  }
+  return sumInLanes<C>(kTileColumns, [&](int64_t lane) { return lanes[lane]; });
+}
+
 /// Where a row of a tile is: query i of head h in batch b, from key j on.
 struct ScoresAt {
   int64_t b, h, i, j;
 };
 
-/// Makes scores of q · kᵀ, row by row, and says what is dropped of their weights.
+/// Makes scores of scale · q · kᵀ, row by row, and says what is dropped of their weights.
 template <typename T> class ScoreRules {
 public:
   using C = Compute<T>;
@@ -126,10 +142,6 @@ public:
   /// hidden. `slopes`, unless null, gets the slope of the softcap.
   void finish(ScoresAt at, int64_t count, int64_t whole, C *scores,
               C *slopes) const {
-    const C scale = C(e.scale);
-    AICF_INDEPENDENT_LOOP
-    for (int64_t j = 0; j < count; ++j)
-      scores[j] *= scale;
     if (e.softcap > 0)
       bend(count, scores, slopes);
     if (mask)

@@ -60,7 +60,8 @@ private:
     const int64_t endKey = e.endKey(end - 1);
     for (int64_t j = e.firstKey(first); j < endKey; j += keys) {
       const int64_t count = std::min(keys, endKey - j);
-      const RowsOf<C> kT = wholeColumnsOf(k.row(j), k.pitch, count, e.size, x.kT);
+      const RowsOf<C> kT =
+          wholeColumnsOf(k.row(j), k.pitch, count, e.size, C(e.scale), x.kT);
       const RowsOf<C> values =
           wholeRows(v.row(j), v.pitch, count, e.sizeOfValues, x.v);
       for (int64_t i = first; i < end; i += rows) {
@@ -98,10 +99,7 @@ private:
               ForwardBuffers<C> &x, C &most, C &total, C *sums) const {
     const C now = mostOf(scores, whole, most);
     const C base = now == kHidden<C> ? C(0) : now; // none is seen yet
-    AICF_INDEPENDENT_LOOP
-    for (int64_t j = 0; j < whole; ++j)
-      scores[j] = scalar::exp(scores[j] - base);
-    const C sum = sumInLanes<C>(whole, [=](int64_t j) { return scores[j]; });
+    const C sum = makePowers(scores, whole, base);
     if (now != most) {
       const C shrink = scalar::exp(most - base);
       total *= shrink;

@@ -40,8 +40,8 @@ public:
     const HeadRows<const T> k(call.k(), b, kv), v(call.v(), b, kv);
     const int64_t count = std::min(rows, e.keys - j);
     return {j, count, wholeRows(k.row(j), k.pitch, count, e.size, x.k),
-            wholeColumnsOf(k.row(j), k.pitch, count, e.size, x.kT),
-            wholeColumnsOf(v.row(j), v.pitch, count, e.sizeOfValues, x.vT)};
+            wholeColumnsOf(k.row(j), k.pitch, count, e.size, C(e.scale), x.kT),
+            wholeColumnsOf(v.row(j), v.pitch, count, e.sizeOfValues, C(1), x.vT)};
   }
   /// A block of queries, and the gradient of their results.
   struct Queries {

@@ -50,6 +50,16 @@ def _as_mask(mask: Tensor, q: Tensor, batch: tuple[int, ...], has_heads: bool) -
     return mask.reshape([-1, *inner])
 
 
+def _beside(q: Tensor, k: Tensor, v: Tensor) -> list[Tensor]:
+    """All with heads: one head of q, or one of k or v alone, is repeated."""
+    q, k, v = (x if len(x.shape) > 3 else x.reshape([*[1] * (4 - len(x.shape)), *x.shape])
+               for x in (q, k, v))
+    shared = max(k.shape[-3], v.shape[-3])
+    heads = max(q.shape[-3], shared) if q.shape[-3] == 1 else q.shape[-3]
+    return [broadcast(x, (*x.shape[:-3], of, *x.shape[-2:]))
+            for x, of in ((q, heads), (k, shared), (v, shared))]
+
+
 def scaled_dot_product_attention(
         query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
         is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False, *,
@@ -82,16 +92,9 @@ def scaled_dot_product_attention(
     has_heads = max(len(x.shape) for x in (q, k, v)) > 3
     front = [x.shape[:-3] if has_heads else x.shape[:-2] for x in (q, k, v)]
     batch = tuple(map(max, *((1,) * (max(map(len, front)) - len(f)) + f for f in front)))
-    shape = (*batch, *q.shape[-3:-1]) if has_heads else (*batch, q.shape[-2])
     if has_heads:
-        heads = max(x.shape[-3] if len(x.shape) > 2 else 1 for x in (q, k, v))
-        q, k, v = (x if len(x.shape) > 3 else x.reshape(
-            [*[1] * (4 - len(x.shape)), *x.shape]) for x in (q, k, v))
-        q = broadcast(q, (*q.shape[:-3], heads, *q.shape[-2:])) if q.shape[-3] == 1 else q
-        shared = max(k.shape[-3], v.shape[-3])
-        k, v = (x if x.shape[-3] == shared else broadcast(
-            x, (*x.shape[:-3], shared, *x.shape[-2:])) for x in (k, v))
-        shape = (*batch, heads, q.shape[-2])
+        q, k, v = _beside(q, k, v)
+    shape = (*batch, *q.shape[-3:-1]) if has_heads else (*batch, q.shape[-2])
     mask = None if attn_mask is None else _as_mask(as_tensor(attn_mask), q, batch, has_heads)
     step, seed = None, 0
     if dropout_p:

@@ -15,7 +15,7 @@ from .._tracing.exact import root, shared_extremum
 from .._tracing.pointwise import as_reducible, broadcast, wide
 from .._tracing.tensor import Tensor, Transposed, matmul
 from .._tracing.trace import as_tensor
-from ._table import Call, Unsupported, aten, lower_triangle
+from ._table import Call, Unsupported, aten
 
 
 # Products

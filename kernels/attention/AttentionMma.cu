@@ -134,11 +134,9 @@ __global__ void __launch_bounds__(32 * kWarps)
   auto fetch = [&](int j, int buffer) {
     char *start = memory + buffer * 2 * kTileBytes;
     const int there = min(keys - j, kKeys);
-    SharedRows<T, kD>(start).template fetch<kThreads, kKeys>(
-        p.k, b, j, kv, there, size);
+    SharedRows<T, kD>(start).template fetch<kThreads, kKeys>(p.k, b, j, kv, there, size);
     SharedRows<T, kD>(start + kTileBytes)
-        .template fetch<kThreads, kKeys>(
-        p.v, b, j, kv, there, sizeOfValues);
+        .template fetch<kThreads, kKeys>(p.v, b, j, kv, there, sizeOfValues);
     commitFetches();
   };
   if (begin < end)

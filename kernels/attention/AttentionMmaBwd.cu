@@ -68,6 +68,32 @@ __device__ inline void makeWeight(const AttentionParams &p, int b, int h, int i,
   weight = one * factor;
 }
 
+/// The products of the warp's 16 rows: weights = a · bᵀ and slopes = c · dᵀ.
+template <typename T, int kD, int kN>
+__device__ inline void
+multiplyBoth(const SharedRows<T, kD> &a, const SharedRows<T, kD> &b, WarpTile<kN> &weights,
+             const SharedRows<T, kD> &c, const SharedRows<T, kD> &d, WarpTile<kN> &slopes) {
+  const int row = int(threadIdx.x) / 32 * 16;
+  clear<kN>(weights);
+  clear<kN>(slopes);
+#pragma unroll
+  for (int step = 0; step < kD / 16; ++step) {
+    uint32_t left[4], other[4];
+    a.first(row, step, left);
+    c.first(row, step, other);
+#pragma unroll
+    for (int n = 0; n < kN; n += 2) {
+      uint32_t second[4];
+      b.secondOfRows(8 * n, step, second);
+      mma<T>(weights[n], left, second[0], second[1]);
+      mma<T>(weights[n + 1], left, second[2], second[3]);
+      d.secondOfRows(8 * n, step, second);
+      mma<T>(slopes[n], other, second[0], second[1]);
+      mma<T>(slopes[n + 1], other, second[2], second[3]);
+    }
+  }
+}
+
 /// lse times log2 e and D of the queries of a tile; of those that see nothing, and of
 /// those that are not there, an lse that makes all weights 0.
 __device__ inline void fetchRows(const BwdParams &p, int64_t firstRow, int count, int rows,
@@ -100,10 +126,8 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int group = int(e.group());
 
   const SharedRows<T, kD> k(memory), v(memory + kKeyBytes);
-  k.template fetch<kThreads, kRows>(
-        p.k, b, first, kv, count, size);
-  v.template fetch<kThreads, kRows>(
-        p.v, b, first, kv, count, sizeOfValues);
+  k.template fetch<kThreads, kRows>(p.k, b, first, kv, count, size);
+  v.template fetch<kThreads, kRows>(p.v, b, first, kv, count, sizeOfValues);
   commitFetches();
   WarpTile<kD / 8> dk, dv;
   clear<kD / 8>(dk);
@@ -115,11 +139,9 @@ __global__ void __launch_bounds__(kThreads, 2)
     const int h = kv * group + tile / tiles, i = begin + tile % tiles * kQueries;
     char *start = memory + 2 * kKeyBytes + buffer * 2 * kTileBytes;
     const int there = min(queriesOfAll - i, kQueries);
-    SharedRows<T, kD>(start).template fetch<kThreads, kQueries>(
-        p.q, b, i, h, there, size);
+    SharedRows<T, kD>(start).template fetch<kThreads, kQueries>(p.q, b, i, h, there, size);
     SharedRows<T, kD>(start + kTileBytes)
-        .template fetch<kThreads, kQueries>(
-        p.dy, b, i, h, there, sizeOfValues);
+        .template fetch<kThreads, kQueries>(p.dy, b, i, h, there, sizeOfValues);
     commitFetches();
     fetchRows(p, e.rowAt(b, h, i), there, kQueries, lse[buffer], means[buffer]);
   };
@@ -147,24 +169,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     const SharedRows<T, kD> dy(memory + 2 * kKeyBytes + buffer * 2 * kTileBytes +
                                kTileBytes);
     WarpTile<kN> weights, slopes;
-    clear<kN>(weights);
-    clear<kN>(slopes);
-#pragma unroll
-    for (int step = 0; step < kD / 16; ++step) {
-      uint32_t ofKeys[4], ofValues[4];
-      k.first(warp * 16, step, ofKeys);
-      v.first(warp * 16, step, ofValues);
-#pragma unroll
-      for (int n = 0; n < kN; n += 2) {
-        uint32_t second[4];
-        q.secondOfRows(8 * n, step, second);
-        mma<T>(weights[n], ofKeys, second[0], second[1]);
-        mma<T>(weights[n + 1], ofKeys, second[2], second[3]);
-        dy.secondOfRows(8 * n, step, second);
-        mma<T>(slopes[n], ofValues, second[0], second[1]);
-        mma<T>(slopes[n + 1], ofValues, second[2], second[3]);
-      }
-    }
+    multiplyBoth<T, kD, kN>(k, q, weights, v, dy, slopes);
 #pragma unroll
     for (int n = 0; n < kN; ++n)
 #pragma unroll
@@ -205,10 +210,8 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
 
   const SharedRows<T, kD> q(memory), dy(memory + kQueryBytes);
-  q.template fetch<kThreads, kRows>(
-        p.q, b, first, h, count, size);
-  dy.template fetch<kThreads, kRows>(
-        p.dy, b, first, h, count, sizeOfValues);
+  q.template fetch<kThreads, kRows>(p.q, b, first, h, count, size);
+  dy.template fetch<kThreads, kRows>(p.dy, b, first, h, count, sizeOfValues);
   commitFetches();
   WarpTile<kD / 8> dq;
   clear<kD / 8>(dq);
@@ -230,11 +233,9 @@ __global__ void __launch_bounds__(kThreads, 2)
   auto fetch = [&](int j, int buffer) {
     char *start = memory + 2 * kQueryBytes + buffer * 2 * kTileBytes;
     const int there = min(keys - j, kKeys);
-    SharedRows<T, kD>(start).template fetch<kThreads, kKeys>(
-        p.k, b, j, kv, there, size);
+    SharedRows<T, kD>(start).template fetch<kThreads, kKeys>(p.k, b, j, kv, there, size);
     SharedRows<T, kD>(start + kTileBytes)
-        .template fetch<kThreads, kKeys>(
-        p.v, b, j, kv, there, sizeOfValues);
+        .template fetch<kThreads, kKeys>(p.v, b, j, kv, there, sizeOfValues);
     commitFetches();
   };
   if (begin < end)
@@ -251,24 +252,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     const SharedRows<T, kD> v(memory + 2 * kQueryBytes + buffer * 2 * kTileBytes +
                               kTileBytes);
     WarpTile<kN> weights, slopes;
-    clear<kN>(weights);
-    clear<kN>(slopes);
-#pragma unroll
-    for (int step = 0; step < kD / 16; ++step) {
-      uint32_t ofQueries[4], ofSlopes[4];
-      q.first(warp * 16, step, ofQueries);
-      dy.first(warp * 16, step, ofSlopes);
-#pragma unroll
-      for (int n = 0; n < kN; n += 2) {
-        uint32_t second[4];
-        k.secondOfRows(8 * n, step, second);
-        mma<T>(weights[n], ofQueries, second[0], second[1]);
-        mma<T>(weights[n + 1], ofQueries, second[2], second[3]);
-        v.secondOfRows(8 * n, step, second);
-        mma<T>(slopes[n], ofSlopes, second[0], second[1]);
-        mma<T>(slopes[n + 1], ofSlopes, second[2], second[3]);
-      }
-    }
+    multiplyBoth<T, kD, kN>(q, k, weights, dy, v, slopes);
 #pragma unroll
     for (int n = 0; n < kN; ++n)
 #pragma unroll

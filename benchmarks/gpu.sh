@@ -8,7 +8,7 @@
 #                                       and copies headers into carry/
 #   benchmarks/gpu.sh PART...           on the GPU machine, with carry/ beside
 # Parts: build, tests, goldens, update_goldens, train, python, sanitize, accuracy,
-# steps, bench, ops, words, attention, copies, reductions, while_node. Logs go to $OUT, or to build-gpu/.
+# steps, bench, gpt2, ops, words, attention, copies, reductions, while_node. Logs go to $OUT, or to build-gpu/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ prepare() {
   cp /usr/include/xxhash.h /usr/include/xxh3.h carry/include/ 2>/dev/null || true
   cp -r /usr/src/googletest carry/
   rm -rf carry/googletest/google*/{test,samples,docs,scripts}
-  cp .deps/cublas/*.h carry/include/ 2>/dev/null || true
+  cp -r .deps/nvidia/include/. carry/include/ 2>/dev/null || true
   cp "$build"/examples/*.plan carry/plans/
   cp -r /usr/share/datasets/fashion-mnist carry/
   benchmarks/train_step/make_plans.py --compiler "$build/bin/aicf-compile" \
@@ -29,6 +29,10 @@ prepare() {
   benchmarks/word_times.py plan --compiler "$build/bin/aicf-compile" --out carry/plans/words
   benchmarks/attention_times.py plan --compiler "$build/bin/aicf-compile" \
     --out carry/plans/attention
+  if [ -x .deps/torch/bin/python ]; then
+    PYTHONPATH="$build/python" .deps/torch/bin/python benchmarks/gpt2.py plan \
+      --out carry/plans/gpt2
+  fi
   scripts/goldens.py plans --build "$build" --out carry/goldens
   PYTHONPATH="$build/python:test/python/package" AICF_SOURCE_DIR=. \
     AICF_BINARY_DIR="$build" .deps/python/bin/python3 \
@@ -55,12 +59,15 @@ build() {
   echo "built"
 }
 
-find_cublas() {
-  local library
-  library="$({ find /usr /opt -name 'libcublasLt.so.13' 2>/dev/null || true; } |
-    sort | head -1)"
-  export AICF_CUBLASLT_LIBRARY="$library"
-  export LD_LIBRARY_PATH="$(dirname "$library"):${LD_LIBRARY_PATH:-}"
+library_named() {
+  { find /usr /opt -name "$1" 2>/dev/null || true; } | sort | head -1
+}
+
+find_libraries() {
+  AICF_CUBLASLT_LIBRARY="$(library_named libcublasLt.so.13)"
+  AICF_CUDNN_LIBRARY="$(library_named libcudnn.so.9)"
+  export AICF_CUBLASLT_LIBRARY AICF_CUDNN_LIBRARY
+  export LD_LIBRARY_PATH="$(dirname "$AICF_CUBLASLT_LIBRARY"):${LD_LIBRARY_PATH:-}"
 }
 
 tests() {
@@ -157,13 +164,13 @@ prepare)
   exit
   ;;
 esac
-find_cublas
+find_libraries
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 for part in "$@"; do
   echo "== $part"
   case "$part" in
   build | tests | goldens | update_goldens | train | python | ops | words | attention | copies | reductions) "$part" ;;
-  sanitize | accuracy | steps | bench | while_node) source benchmarks/gpu_parts.sh && "$part" ;;
+  sanitize | accuracy | steps | bench | gpt2 | while_node) source benchmarks/gpu_parts.sh && "$part" ;;
   *) echo "gpu.sh: unknown part '$part'" >&2 && exit 2 ;;
   esac
 done

@@ -20,6 +20,12 @@ steps() {
     --plans carry/plans 2>&1 | tee "$out/steps.txt"
 }
 
+# Beside PyTorch and JAX; AICF_GPT2_FLAGS are more words for the script.
+gpt2() {
+  python3 benchmarks/gpt2.py run --program $build/bin/aicf-step --plans carry/plans/gpt2 \
+    --out "$out/gpt2.json" ${AICF_GPT2_FLAGS:-} | tee "$out/gpt2.md"
+}
+
 # What CUDA charges for steps unrolled in a graph and for a while node.
 while_node() {
   nvcc -O3 -std=c++17 -arch=sm_90a benchmarks/while_node.cu -o $build/bin/while-node

@@ -24,7 +24,7 @@ if(AICF_HAVE_CUDA)
   # Only the header: the library is loaded at run time. scripts/setup.sh puts it
   # into .deps/ where the toolkit has none.
   find_path(CUBLASLT_INCLUDE_DIR NAMES cublasLt.h
-    HINTS ${CUDAToolkit_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/.deps/cublas)
+    HINTS ${CUDAToolkit_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/.deps/nvidia/include)
   message(STATUS "CUDA ${CUDAToolkit_VERSION}, cublasLt.h: ${CUBLASLT_INCLUDE_DIR}")
   if(NOT CUBLASLT_INCLUDE_DIR)
     message(WARNING "No cublasLt.h: the CUDA device is built without the library's "
@@ -32,6 +32,19 @@ if(AICF_HAVE_CUDA)
       "(libcublas-dev-13-0, or pip download nvidia-cublas==13.0.2.14 and unpack its "
       "include/ folder), and name the folder with -DCUBLASLT_INCLUDE_DIR=...")
   endif()
+  # The same of cuDNN, its frontend, and nvrtc.h, which that includes.
+  set(AICF_CUDNN_INCLUDE_DIRS "")
+  foreach(header cudnn.h cudnn_frontend.h nvrtc.h)
+    string(MAKE_C_IDENTIFIER ${header} name)
+    find_path(AICF_DIR_OF_${name} NAMES ${header}
+      HINTS ${CUDAToolkit_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/.deps/nvidia/include)
+    list(APPEND AICF_CUDNN_INCLUDE_DIRS ${AICF_DIR_OF_${name}})
+  endforeach()
+  list(REMOVE_DUPLICATES AICF_CUDNN_INCLUDE_DIRS)
+  if(AICF_CUDNN_INCLUDE_DIRS MATCHES NOTFOUND)
+    set(AICF_CUDNN_INCLUDE_DIRS "")
+  endif()
+  message(STATUS "cuDNN's headers: ${AICF_CUDNN_INCLUDE_DIRS}")
 else()
   message(STATUS "CUDA: not built")
 endif()

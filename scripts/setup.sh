@@ -22,34 +22,13 @@ if [ "${1:-}" = --packages ]; then
   exit
 fi
 
-# cuBLASLt's header, where nvcc comes without it: from NVIDIA's wheel.
-fetch_cublas_header() {
+# Headers of NVIDIA's libraries, which nvcc comes without.
+fetch_headers() {
   command -v nvcc >/dev/null || return 0
   cd "$root"
-  local toolkit
-  toolkit="$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")"
-  [ -f "$toolkit/include/cublasLt.h" ] || [ -f .deps/cublas/cublasLt.h ] && return 0
-  echo "setup: fetching cublasLt.h"
-  local wheel
-  wheel="$(mktemp -d)"
-  # The system's Python may have no pip.
-  local python=.deps/python/bin/python3
-  if "$python" -m pip download -q --no-deps --only-binary=:all: -d "$wheel" \
-      nvidia-cublas==13.0.2.14 >/dev/null 2>&1; then
-    mkdir -p .deps/cublas
-    "$python" - "$wheel" <<'PYTHON'
-import pathlib, sys, zipfile
-wheel, = pathlib.Path(sys.argv[1]).glob("*.whl")
-with zipfile.ZipFile(wheel) as archive:
-    for name in archive.namelist():
-        if "/include/" in name and name.endswith(".h"):
-            target = pathlib.Path(".deps/cublas") / pathlib.Path(name).name
-            target.write_bytes(archive.read(name))
-PYTHON
-  else
-    echo "setup: no cublasLt.h: large matrix products will not run on a GPU" >&2
-  fi
-  rm -rf "$wheel"
+  .deps/python/bin/python3 scripts/fetch_headers.py .deps/nvidia/include ||
+    echo "setup: no headers of cuBLASLt and cuDNN: large matrix products will not" \
+      "run on a GPU" >&2
 }
 
 # nanobind and what the package's tests need, beside Debian's NumPy and pytest.
@@ -76,7 +55,7 @@ for package in "${packages[@]}"; do
 done
 if [ ${#missing[@]} -eq 0 ]; then
   make_python
-  fetch_cublas_header
+  fetch_headers
   exit 0
 fi
 
@@ -93,4 +72,4 @@ export DEBIAN_FRONTEND=noninteractive
 $sudo apt-get update -qq
 $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 make_python
-fetch_cublas_header
+fetch_headers

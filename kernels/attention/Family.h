@@ -39,6 +39,40 @@ inline bool areVectorsOfHeads(const AttentionBwdView<rules::Call> &c) {
   return areVectors({c.dy(), c.q(), c.k(), c.v(), c.y(), c.dq(), c.dk(), c.dv()});
 }
 
+/// What cuDNN may ask for beside whole matrices (benchmarks/results says what it did).
+inline constexpr uint64_t kCudnnSlackBytes = 4096;
+/// A plan holds the largest workspace of its calls once a stream.
+inline constexpr uint64_t kCudnnWorkspaceBytes = uint64_t(1) << 31;
+
+/// Scores without a mask, segments, a softcap or dropout, where every query sees a key:
+/// all of them, or those up to its own place, from the top or aligned to the end, and a
+/// window of these.
+template <typename View> bool isPlainWindow(const View &c) {
+  const auto attrs = c.attrs();
+  if (c.mask() || c.segments() || attrs.softcap != 0 || attrs.p != 0)
+    return false;
+  const int64_t queries = c.q()->dims[1], keys = c.k()->dims[1];
+  if (attrs.window_left < 0 && attrs.window_right < 0)
+    return true;
+  const bool fromTop = attrs.offset == 0, toEnd = attrs.offset == keys - queries;
+  return attrs.window_right == 0 && queries <= keys && (fromTop || toEnd);
+}
+
+/// What cuDNN's deterministic gradients need: scores of 16 bits in tiles of 64 x 128, D
+/// of each row, and the gradients of keys and values of each head of q, which it adds.
+inline uint64_t cudnnWorkspace(const AttentionBwdView<rules::Call> &c) {
+  const auto upTo = [](int64_t n, int64_t tile) {
+    return uint64_t((n + tile - 1) / tile * tile);
+  };
+  const TensorDesc &q = *c.q(), &k = *c.k();
+  const uint64_t heads = uint64_t(q.dims[0]) * uint64_t(q.dims[2]);
+  const uint64_t keys = upTo(k.dims[1], 128);
+  uint64_t bytes = rowsWorkspace(c) + 2 * heads * upTo(q.dims[1], 64) * keys;
+  if (q.dims[2] != k.dims[2])
+    bytes += 2 * heads * keys * uint64_t(q.dims[3] + c.v()->dims[3]);
+  return bytes + kCudnnSlackBytes;
+}
+
 } // namespace aicf::families
 
 #endif // AICF_KERNELS_ATTENTION_FAMILY_H

@@ -195,4 +195,24 @@ def AttentionMmaBwdCuda
   let workspaceCap = "kAttentionWorkspaceBytes";
 }
 
+/// cuDNN's kernels, of a graph that is built for the call. Its deterministic gradients
+/// need the matrix of scores in 16 bits; where that is too large, ours run.
+class AttentionCudnn<Primitive record, list<string> rows>
+    : AttentionKernels<"attention", record, CUDA, rows> {
+  let variants = [On<"f16">, On<"bf16">];
+  let variantName = "cudnn";
+  let provider = Cudnn;
+  let takes = "areVectorsOfHeads(c) && isPlainWindow(c)";
+  let workspaceCap = "kCudnnWorkspaceBytes";
+  let alignment = 16;
+  let preference = -1;
+}
+def AttentionCudnnForward : AttentionCudnn<AttentionOpPrimitive, ForwardRows> {
+  let workspace = "kCudnnSlackBytes";
+}
+def AttentionCudnnBwd : AttentionCudnn<AttentionBwdPrimitive, BackwardRows> {
+  let pays = "cudnnWorkspace(c) <= kCudnnWorkspaceBytes";
+  let workspace = "cudnnWorkspace(c)";
+}
+
 #endif // AICF_KERNELS_ATTENTION_FAMILY_TD

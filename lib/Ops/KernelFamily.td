@@ -58,6 +58,8 @@ def Own : Provider<"Own", 1>;
 def Generated : Provider<"Generated", 1>;
 def Blas : Provider<"Blas">;
 def CublasLt : Provider<"CublasLt">;
+/// Where cuDNN is missing, or does not run a call, kernels of ours run in its place.
+def Cudnn : Provider<"Cudnn">;
 
 /// How products round their operands.
 class MathMode<string enumerator> : Fact<enumerator>;

@@ -43,6 +43,7 @@ Status CUDADevice::initialize() {
     return makeError(StatusCode::DeviceError, properties.name,
                      " has compute capability ", properties.major, ".",
                      properties.minor, ", 8.0 or more is needed");
+  context.computeCapability = properties.major * 10 + properties.minor;
   constexpr size_t kOwnShared = 1024; // of a kernel that asks for more
   context.limits = {
       properties.multiProcessorCount, properties.maxThreadsPerMultiProcessor,
@@ -59,6 +60,7 @@ Status CUDADevice::initialize() {
   AICF_ASSIGN_OR_RETURN(std::unique_ptr<Provider> products,
                         makeCublasLt(context));
   providers.push_back(std::move(products));
+  providers.push_back(makeCudnn());
   return {};
 }
 

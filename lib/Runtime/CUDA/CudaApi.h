@@ -53,6 +53,7 @@ namespace aicf {
   X(cudaGetFuncBySymbol, (cudaFunction_t *, const void *))                     \
   X(cudaStreamBeginCapture, (cudaStream_t, cudaStreamCaptureMode))             \
   X(cudaStreamEndCapture, (cudaStream_t, cudaGraph_t *))                       \
+  X(cudaThreadExchangeStreamCaptureMode, (cudaStreamCaptureMode *))            \
   X(cudaStreamGetCaptureInfo,                                                  \
     (cudaStream_t, cudaStreamCaptureStatus *, unsigned long long *,            \
      cudaGraph_t *, const cudaGraphNode_t **, const cudaGraphEdgeData **,      \

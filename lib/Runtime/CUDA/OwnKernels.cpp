@@ -34,6 +34,20 @@ private:
   cuda::LaunchPlan plan;
 };
 
+/// A kernel that asks for more shared memory than any may have gets the card's limit:
+/// other calls of it ask for other amounts.
+Status allowShared(const PrepareContext &context, const cuda::PlannedLaunch &launch) {
+  // 48 KiB, of which what the kernel itself declares is a part: up to 1 KiB.
+  constexpr uint32_t kAlwaysAllowed = 47 << 10;
+  if (launch.sharedBytes <= kAlwaysAllowed)
+    return {};
+  const CudaApi &api = context.api;
+  AICF_CUDA_TRY(api, cudaFuncSetAttribute, launch.function,
+                cudaFuncAttributeMaxDynamicSharedMemorySize,
+                int(context.limits.sharedBytesOfBlock));
+  return {};
+}
+
 class OwnKernels : public Provider {
 public:
   StatusOr<std::shared_ptr<const CUDACall>>
@@ -41,31 +55,21 @@ public:
     cuda::Planner planner = cuda::findPlanner(call.row->kid);
     if (!planner)
       return std::shared_ptr<const CUDACall>();
-    cuda::LaunchPlan plan = planner(call.launchArgs(), context.limits);
-    for (const cuda::PlannedLaunch &launch : plan)
-      AICF_RETURN_IF_ERROR(allowShared(context, launch));
-    return std::shared_ptr<const CUDACall>(
-        std::make_shared<PlannedCall>(context.api, std::move(plan)));
-  }
-
-private:
-  /// A kernel that asks for more shared memory than any may have gets the
-  /// card's limit: other calls of it ask for other amounts.
-  static Status allowShared(const PrepareContext &context,
-                            const cuda::PlannedLaunch &launch) {
-    // 48 KiB, of which what the kernel itself declares is a part: up to 1 KiB.
-    constexpr uint32_t kAlwaysAllowed = 47 << 10;
-    if (launch.sharedBytes <= kAlwaysAllowed)
-      return {};
-    const CudaApi &api = context.api;
-    AICF_CUDA_TRY(api, cudaFuncSetAttribute, launch.function,
-                  cudaFuncAttributeMaxDynamicSharedMemorySize,
-                  int(context.limits.sharedBytesOfBlock));
-    return {};
+    return prepareOwn(planner, call, context);
   }
 };
 
 } // namespace
+
+StatusOr<std::shared_ptr<const CUDACall>>
+prepareOwn(cuda::Planner planner, const ResolvedCall &call,
+           const PrepareContext &context) {
+  cuda::LaunchPlan plan = planner(call.launchArgs(), context.limits);
+  for (const cuda::PlannedLaunch &launch : plan)
+    AICF_RETURN_IF_ERROR(allowShared(context, launch));
+  return std::shared_ptr<const CUDACall>(
+      std::make_shared<PlannedCall>(context.api, std::move(plan)));
+}
 
 Status launchFunction(const CudaApi &api, const void *function,
                       const cuda::PlannedLaunch &launch, cudaStream_t stream) {

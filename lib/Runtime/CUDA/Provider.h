@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 // A device asks its providers in order for a call: kernels of our own,
-// generated ones, then cuBLASLt. Providers know the table of CUDA calls and what the
+// generated ones, then the libraries. Providers know the table of CUDA calls and what the
 // context says of the card; they know neither device nor streams.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_LIB_RUNTIME_CUDA_PROVIDER_H
@@ -40,6 +40,7 @@ struct PrepareContext {
   /// Device::description(), which tuned choices belong to.
   std::string description;
   CUDADeviceOptions options;
+  int computeCapability = 0; ///< 90 is 9.0
   /// This thread captures: whatever waits or allocates would spoil it.
   bool isCapturing = false;
 };
@@ -66,12 +67,19 @@ inline Status launchPlanned(const CudaApi &api,
 
 /// Launches what the planners of kernels/ say.
 std::unique_ptr<Provider> makeOwnKernels();
+/// The same of one planner, for a call of whatever row.
+StatusOr<std::shared_ptr<const CUDACall>>
+prepareOwn(cuda::Planner planner, const ResolvedCall &call,
+           const PrepareContext &context);
 /// Kernels whose text follows from the call. Equal texts are one kernel. They
 /// are loaded by CUDACall::finish(), all that wait side by side.
 std::unique_ptr<Provider> makeGeneratedKernels(const PrepareContext &context);
 /// Matrix products; without the library its calls are NotImplemented. The
 /// provider must outlive its calls. Errors: DeviceError, InvalidFile (tuning).
 StatusOr<std::unique_ptr<Provider>> makeCublasLt(const PrepareContext &context);
+/// Attention; without the library, its calls run kernels of ours. The provider must
+/// outlive its calls.
+std::unique_ptr<Provider> makeCudnn();
 
 } // namespace aicf
 

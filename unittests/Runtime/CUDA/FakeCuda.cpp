@@ -358,6 +358,12 @@ cudaError_t beginCapture(cudaStream_t handle, cudaStreamCaptureMode) {
   stream->operations = stream->joined = 0;
   return cudaSuccess;
 }
+/// Each thread has its own; nothing here is refused by it.
+cudaError_t exchangeMode(cudaStreamCaptureMode *mode) {
+  static thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+  std::swap(current, *mode);
+  return cudaSuccess;
+}
 cudaError_t endCapture(cudaStream_t handle, cudaGraph_t *graph) {
   AICF_LOCKED;
   *graph = nullptr;
@@ -698,6 +704,7 @@ CudaApi makeFakeApi() {
   api.cudaGetFuncBySymbol = functionOf;
   api.cudaStreamBeginCapture = beginCapture;
   api.cudaStreamEndCapture = endCapture;
+  api.cudaThreadExchangeStreamCaptureMode = exchangeMode;
   api.cudaStreamGetCaptureInfo = captureInfo;
   api.cudaGraphGetNodes = getNodes;
   api.cudaGraphNodeGetType = nodeType;

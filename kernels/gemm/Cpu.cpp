@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // c[M,N] = op(a)[M,K] · op(b)[K,N], row-major, through OpenBLAS and, for large
-// f32 tiles, oneDNN where the machine has it; in a build without OpenBLAS, a
-// plain loop. The product is cut into tiles along the longer of M and N by a
+// f32 tiles and for bf16, oneDNN where the machine has it; in a build without
+// OpenBLAS, a plain loop. Other 16-bit operands are widened in panels. The product is cut into tiles along the longer of M and N by a
 // rule that looks at the shape and the machine only; each tile is one
 // single-threaded library call, so that threads do not change the bits. Why
 // these two libraries: docs/rationale/CPU.md.
@@ -21,6 +21,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <new>
 
 #ifdef AICF_HAVE_OPENBLAS
 #include <cblas.h>
@@ -30,13 +32,13 @@ namespace aicf::cpu {
 namespace {
 
 #ifdef AICF_HAVE_OPENBLAS
-void multiply(const Tile &t, const float *a, const float *b, float *c) {
-  if (multiplyWithOneDNN(t, a, b, c))
-    return;
+/// c = op(a) · op(b), or c += with `adds`.
+void multiplyByBlas(const Tile &t, const float *a, const float *b, float *c,
+                    bool adds) {
   cblas_sgemm(CblasRowMajor, t.transA ? CblasTrans : CblasNoTrans,
               t.transB ? CblasTrans : CblasNoTrans, int(t.m), int(t.n),
-              int(t.k), 1.0f, a, int(t.lda), b, int(t.ldb), 0.0f, c,
-              int(t.ldc));
+              int(t.k), 1.0f, a, int(t.lda), b, int(t.ldb), adds ? 1.0f : 0.0f,
+              c, int(t.ldc));
 }
 void multiply(const Tile &t, const double *a, const double *b, double *c) {
   cblas_dgemm(CblasRowMajor, t.transA ? CblasTrans : CblasNoTrans,
@@ -45,11 +47,11 @@ void multiply(const Tile &t, const double *a, const double *b, double *c) {
 }
 #else
 template <typename T>
-void multiply(const Tile &t, const T *a, const T *b, T *c) {
+void multiplyByBlas(const Tile &t, const T *a, const T *b, T *c, bool adds) {
   for (int64_t i = 0; i < t.m; ++i) {
     T *row = c + i * t.ldc;
-    for (int64_t j = 0; j < t.n; ++j)
-      row[j] = 0;
+    if (!adds)
+      std::fill_n(row, t.n, T(0));
     for (int64_t k = 0; k < t.k; ++k) {
       T x = t.transA ? a[k * t.lda + i] : a[i * t.lda + k];
       for (int64_t j = 0; j < t.n; ++j)
@@ -57,7 +59,76 @@ void multiply(const Tile &t, const T *a, const T *b, T *c) {
     }
   }
 }
+void multiply(const Tile &t, const double *a, const double *b, double *c) {
+  multiplyByBlas(t, a, b, c, /*adds=*/false);
+}
 #endif
+void multiply(const Tile &t, const float *a, const float *b, float *c) {
+  if (!multiplyWithOneDNN(t, a, b, c))
+    multiplyByBlas(t, a, b, c, /*adds=*/false);
+}
+
+/// A panel of 16-bit rows as f32.
+template <typename T>
+void widenPanel(const T *from, int64_t pitch, int64_t rows, int64_t columns,
+                float *to) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      to[i * columns + j] = float(from[i * pitch + j]);
+}
+
+/// The product of a tile in panels that stay in a cache, which a thread keeps.
+template <typename T, typename Out>
+bool multiplyWidened(const Tile &t, const T *a, const T *b, Out *c) {
+  constexpr int64_t kRows = 256, kColumns = 256, kDepth = 512;
+  thread_local const std::unique_ptr<float[]> panels(new (std::nothrow) float[
+      kRows * kDepth + kDepth * kColumns + kRows * kColumns]);
+  if (!panels)
+    return false;
+  float *left = panels.get(), *right = left + kRows * kDepth,
+        *sums = right + kDepth * kColumns;
+  for (int64_t i = 0; i < t.m; i += kRows)
+    for (int64_t j = 0; j < t.n; j += kColumns) {
+      const int64_t m = std::min(kRows, t.m - i), n = std::min(kColumns, t.n - j);
+      for (int64_t from = 0; from < t.k; from += kDepth) {
+        const int64_t k = std::min(kDepth, t.k - from);
+        widenPanel(t.transA ? a + from * t.lda + i : a + i * t.lda + from, t.lda,
+                   t.transA ? k : m, t.transA ? m : k, left);
+        widenPanel(t.transB ? b + j * t.ldb + from : b + from * t.ldb + j, t.ldb,
+                   t.transB ? n : k, t.transB ? k : n, right);
+        multiplyByBlas({m, n, k, t.transA, t.transB, t.transA ? m : k,
+                        t.transB ? k : n, n},
+                       left, right, sums, /*adds=*/from > 0);
+      }
+      for (int64_t row = 0; row < m; ++row)
+        for (int64_t column = 0; column < n; ++column)
+          c[(i + row) * t.ldc + j + column] =
+              t.k > 0 ? Out(sums[row * n + column]) : Out(0.0f);
+    }
+  return true;
+}
+
+/// 16-bit operands, f32 sums in order of k: obvious, not fast.
+template <typename T, typename Out>
+void multiplyPlainly(const Tile &t, const T *a, const T *b, Out *c) {
+  for (int64_t i = 0; i < t.m; ++i)
+    for (int64_t j = 0; j < t.n; ++j) {
+      float sum = 0;
+      for (int64_t k = 0; k < t.k; ++k)
+        sum += float(t.transA ? a[k * t.lda + i] : a[i * t.lda + k]) *
+               float(t.transB ? b[j * t.ldb + k] : b[k * t.ldb + j]);
+      c[i * t.ldc + j] = Out(sum);
+    }
+}
+
+template <typename T, typename Out>
+void multiply(const Tile &t, const T *a, const T *b, Out *c) {
+  if constexpr (std::is_same_v<T, bf16>)
+    if (multiplyWithOneDNN(t, a, b, c))
+      return;
+  if (!multiplyWidened(t, a, b, c)) // no memory: other bits, too
+    multiplyPlainly(t, a, b, c);
+}
 
 /// Processors that the process may use, not threads of a device: how a product
 /// is cut decides some of its bits. AICF_CPU_TILES says another number.
@@ -120,10 +191,10 @@ Tiling tilingOf(const Product &s) {
   return Tiling(s, isMany ? 1 : numTiles(s));
 }
 
-template <typename T> void gemm(GemmArgs call) {
+template <typename T, typename Out> void multiplyTiles(GemmArgs call) {
   Product s(call);
   const T *a = s.a.strided<T>(), *b = s.b.strided<T>();
-  T *c = s.c.strided<T>();
+  Out *c = s.c.strided<Out>();
   const Tiling tiles = tilingOf(s);
   const OneThreadOfOpenBLAS scope;
   parallelFor(tiles.length, tiles.width, call->numThreads, kParallelElements,
@@ -132,32 +203,9 @@ template <typename T> void gemm(GemmArgs call) {
                          b + tiles.startInB(begin), c + tiles.startInC(begin));
               });
 }
-
-/// 16-bit operands, f32 sums in order of k: obvious, not fast.
-template <typename T, typename Out>
-void multiplyHalf(const Product &s, int numThreads) {
-  parallelFor(s.batches.count * s.m, 1, numThreads,
-              s.batches.count * s.m * s.n * s.k, [&](int64_t row, int64_t) {
-                Batches::Offsets at = s.batches.at(row / s.m);
-                const T *a = s.a.strided<T>() + at.a,
-                        *b = s.b.strided<T>() + at.b;
-                Out *c = s.c.strided<Out>() + at.c;
-                int64_t i = row % s.m;
-                for (int64_t j = 0; j < s.n; ++j) {
-                  float sum = 0;
-                  for (int64_t k = 0; k < s.k; ++k)
-                    sum +=
-                        float(s.transA ? a[k * s.lda + i] : a[i * s.lda + k]) *
-                        float(s.transB ? b[j * s.ldb + k] : b[k * s.ldb + j]);
-                  c[i * s.ldc + j] = sum;
-                }
-              });
-}
-template <typename T, typename Out> void gemmHalf(GemmArgs call) {
-  multiplyHalf<T, Out>(Product(call), call->numThreads);
-}
-template <typename T> void batchedGemmHalf(BatchedGemmArgs call) {
-  multiplyHalf<T, T>(Product(call), call->numThreads);
+template <typename T> void gemm(GemmArgs call) { multiplyTiles<T, T>(call); }
+template <typename T, typename Out> void gemmOfHalves(GemmArgs call) {
+  multiplyTiles<T, Out>(call);
 }
 
 template <typename T> void batchedGemm(BatchedGemmArgs call) {
@@ -173,6 +221,33 @@ template <typename T> void batchedGemm(BatchedGemmArgs call) {
                          s.b.strided<T>() + at.b + tiles.startInB(begin),
                          s.c.strided<T>() + at.c + tiles.startInC(begin));
               });
+}
+
+template <typename T> void batchedGemmOfHalves(BatchedGemmArgs call) {
+  batchedGemm<T>(call);
+}
+
+/// Kernels of version 0, a row of a product at a time.
+template <typename T, typename Out>
+void multiplyRows(const Product &s, int numThreads) {
+  parallelFor(s.batches.count * s.m, 1, numThreads,
+              s.batches.count * s.m * s.n * s.k, [&](int64_t row, int64_t) {
+                const Batches::Offsets at = s.batches.at(row / s.m);
+                const int64_t i = row % s.m;
+                const Tiling tiles(s, 1);
+                Tile one = tiles.at(0);
+                one.m = 1;
+                multiplyPlainly(
+                    one, s.a.strided<T>() + at.a + i * (s.transA ? 1 : s.lda),
+                    s.b.strided<T>() + at.b,
+                    s.c.strided<Out>() + at.c + i * s.ldc);
+              });
+}
+template <typename T, typename Out> void gemmHalf(GemmArgs call) {
+  multiplyRows<T, Out>(Product(call), call->numThreads);
+}
+template <typename T> void batchedGemmHalf(BatchedGemmArgs call) {
+  multiplyRows<T, T>(Product(call), call->numThreads);
 }
 
 } // namespace
@@ -199,11 +274,10 @@ Status prepareProduct(const Body &body, Span<const TensorView> values,
   const Product s = body.primitives.front().kind == OpKind::Gemm
                         ? Product(GemmArgs(call))
                         : Product(BatchedGemmArgs(call));
-  if (s.a.desc.dtype != DType::F32)
-    return {};
+  const ProductTypes types = {s.a.desc.dtype, s.c.desc.dtype};
   const Tiling tiles = tilingOf(s);
-  AICF_RETURN_IF_ERROR(prepareOneDNN(tiles.at(0)));
-  return prepareOneDNN(tiles.at((tiles.count() - 1) * tiles.width));
+  AICF_RETURN_IF_ERROR(prepareOneDNN(tiles.at(0), types));
+  return prepareOneDNN(tiles.at((tiles.count() - 1) * tiles.width), types);
 }
 
 } // namespace aicf::cpu

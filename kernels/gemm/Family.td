@@ -69,8 +69,7 @@ def BatchedGemmPrimitive : Primitive<"batched_gemm", 69, "BGEM"> {
 //===----------------------------------------------------------------------===//
 
 //===----------------------------------------------------------------------===//
-// CPU: a BLAS if the build found one, else a plain loop. The kernels for 16-bit
-// operands are references and not fast.
+// CPU: a BLAS if the build found one, else a plain loop.
 //===----------------------------------------------------------------------===//
 
 /// Products read and write rows at any distance in place.
@@ -106,6 +105,27 @@ def BatchedGemmBlas : KernelFamily<"gemm", CPU> {
   let variantName = "blas";
   let kernel = "batchedGemm<$T>";
 }
+/// 16-bit operands and f32 sums: oneDNN where the machine has instructions for bf16,
+/// elsewhere products of f32 of what they are.
+class HalvesBlas<Primitive kind, list<Strided> views, list<Variant> types>
+    : KernelFamily<"gemm", CPU> {
+  let kinds = [kind];
+  let strided = views;
+  let variants = types;
+  let provider = Blas;
+  let variantName = "blas";
+  let preference = 0;
+}
+def GemmHalvesBlas
+    : HalvesBlas<GemmPrimitive, ProductViews,
+                 [On<"f16">, On<"bf16">] # HalfToSingle.each> {
+  let kernel = "gemmOfHalves<$T, $U>";
+}
+def BatchedGemmHalvesBlas
+    : HalvesBlas<BatchedGemmPrimitive, BatchViews, [On<"f16">, On<"bf16">]> {
+  let kernel = "batchedGemmOfHalves<$T>";
+}
+/// Sums in the order of k, for plans of earlier versions.
 def BatchedGemmHalf : KernelFamily<"gemm", CPU> {
   let kinds = [BatchedGemmPrimitive];
   let strided = BatchViews;
@@ -249,7 +269,9 @@ class GeluLt<BodyPattern pattern, string which> : Library<HalfTypes> {
   let fusesForFree = 1;
 }
 def GemmBiasGeluLt : GeluLt<GemmBiasGelu, "isRowBias(c) && hasLibraryGelu(c)">;
-def GemmGeluBwdLt : GeluLt<GemmGeluBwd, "hasLibraryGelu(c)">;
+def GemmGeluBwdLt : GeluLt<GemmGeluBwd, "hasLibraryGelu(c)"> {
+  let pays = "isGeluBwdSmall(c, costs)";
+}
 /// These take longer than a gemm and a separate reduction (benchmarks/results), so a
 /// call must name them.
 def GemmReduceTF32 : LibraryTF32 {

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 // Of its two ways, the matmul primitive is the faster one where b is transposed
-// (a layer's forward product), dnnl_sgemm elsewhere: docs/rationale/CPU.md.
+// (a layer's forward product), dnnl_sgemm elsewhere: docs/rationale/CPU.md. bf16
+// has the primitive alone: 6 times as fast as f32 where the machine has AMX.
 //
 // The library is loaded when the first product asks for it, and is not linked:
 // Debian's is 40 MB and needs an OpenCL loader, which a program with small
@@ -40,6 +41,8 @@ namespace {
 constexpr double kSgemmWork = 1e6, kPrimitiveWork = 1e5;
 /// The same where OpenBLAS has no kernels for this machine.
 constexpr double kWorkBesideSlow = 1 << 14;
+/// The same of bf16, which other libraries must widen first.
+constexpr double kBf16Work = 1 << 12;
 
 /// Primitives that a thread keeps until it ends. A plan has one for each shape
 /// of its forward products.
@@ -63,6 +66,7 @@ constexpr size_t kMaxPrimitives = 1024;
   X(dnnl_memory_set_data_handle)                                               \
   X(dnnl_memory_destroy)                                                       \
   X(dnnl_sgemm)                                                                \
+  X(dnnl_get_effective_cpu_isa)                                                \
   AICF_DNNL_FUNCTIONS_OF_VERSION(X)
 #if DNNL_VERSION_MAJOR >= 3
 #define AICF_DNNL_FUNCTIONS_OF_VERSION(X)                                      \
@@ -85,6 +89,7 @@ struct Library {
   int (*omp_get_max_threads)() = nullptr;
   void (*omp_set_num_threads)(int) = nullptr;
   dnnl_engine_t engine = nullptr;
+  bool hasBf16 = false; ///< instructions for it
 
   /// Null where there is no such library, or AICF_CPU_GEMM=openblas asks for
   /// the bits of a machine without it.
@@ -116,6 +121,10 @@ private:
 #undef AICF_DNNL_FIND
     if (!hasAll || dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
       engine = nullptr;
+    if (engine) { // one set's bits are those of the next one, too
+      constexpr int kBf16 = dnnl_cpu_isa_avx512_core_bf16;
+      hasBf16 = (dnnl_get_effective_cpu_isa() & kBf16) == kBf16;
+    }
   }
 };
 
@@ -148,21 +157,29 @@ Owned<Handle> make(dnnl_status_t (*destroy)(Handle), Create create,
   return Owned<Handle>(handle, destroy);
 }
 
-/// m, n, k, lda, ldb, ldc.
-using Shape = std::array<int64_t, 6>;
+/// m, n, k, transA, transB, lda, ldb, ldc, and the types.
+using Shape = std::array<int64_t, 10>;
+
+Shape shapeOf(const Tile &t, ProductTypes types) {
+  return {t.m,   t.n,   t.k,   t.transA,          t.transB,
+          t.lda, t.ldb, t.ldc, int64_t(types.in), int64_t(types.out)};
+}
+dnnl_data_type_t typeOf(int64_t dtype) {
+  return DType(dtype) == DType::BF16 ? dnnl_bf16 : dnnl_f32;
+}
 
 #if DNNL_VERSION_MAJOR >= 3
-/// An f32 matrix with these strides, in elements.
+/// A matrix with these strides, in elements.
 class MatrixDesc {
 public:
-  MatrixDesc(const Library &library, int64_t rows, int64_t columns,
-             int64_t rowStride, int64_t columnStride)
+  MatrixDesc(const Library &library, dnnl_data_type_t type, int64_t rows,
+             int64_t columns, int64_t rowStride, int64_t columnStride)
       : desc(nullptr, library.dnnl_memory_desc_destroy) {
     dnnl_dims_t dims = {rows, columns}, strides = {rowStride, columnStride};
     desc =
         make<dnnl_memory_desc_t>(library.dnnl_memory_desc_destroy,
                                  library.dnnl_memory_desc_create_with_strides,
-                                 2, dims, dnnl_f32, strides);
+                                 2, dims, type, strides);
   }
   const_dnnl_memory_desc_t get() const { return desc.get(); }
 
@@ -181,13 +198,13 @@ Owned<dnnl_primitive_desc_t> makeProductDesc(const Library &library,
                                      c.get(), attr);
 }
 #else
-/// An f32 matrix with these strides, in elements.
+/// A matrix with these strides, in elements.
 class MatrixDesc {
 public:
-  MatrixDesc(const Library &library, int64_t rows, int64_t columns,
-             int64_t rowStride, int64_t columnStride) {
+  MatrixDesc(const Library &library, dnnl_data_type_t type, int64_t rows,
+             int64_t columns, int64_t rowStride, int64_t columnStride) {
     dnnl_dims_t dims = {rows, columns}, strides = {rowStride, columnStride};
-    if (library.dnnl_memory_desc_init_by_strides(&desc, 2, dims, dnnl_f32,
+    if (library.dnnl_memory_desc_init_by_strides(&desc, 2, dims, type,
                                                  strides) != dnnl_success)
       desc = {};
   }
@@ -212,15 +229,16 @@ Owned<dnnl_primitive_desc_t> makeProductDesc(const Library &library,
 }
 #endif
 
-/// c[m,n] = a[m,k] · b[n,k]ᵀ with its memories; of one thread.
-class TransposedProduct {
+/// A product with its memories; of one thread.
+class MatmulPrimitive {
 public:
-  TransposedProduct(const Library &library, const Shape &shape)
+  MatmulPrimitive(const Library &library, const Shape &shape)
       : library(library), primitive(nullptr, library.dnnl_primitive_destroy),
         a(noMemory()), b(noMemory()), c(noMemory()), scratchpad(noMemory()) {
-    auto [m, n, k, lda, ldb, ldc] = shape;
-    MatrixDesc aDesc(library, m, k, lda, 1), bDesc(library, k, n, 1, ldb),
-        cDesc(library, m, n, ldc, 1);
+    auto [m, n, k, transA, transB, lda, ldb, ldc, in, out] = shape;
+    MatrixDesc aDesc(library, typeOf(in), m, k, transA ? 1 : lda, transA ? lda : 1),
+        bDesc(library, typeOf(in), k, n, transB ? 1 : ldb, transB ? ldb : 1),
+        cDesc(library, typeOf(out), m, n, ldc, 1);
     auto attributes =
         make<dnnl_primitive_attr_t>(library.dnnl_primitive_attr_destroy,
                                     library.dnnl_primitive_attr_create);
@@ -248,13 +266,13 @@ public:
   }
 
   /// False where the library has no primitive for such a product.
-  bool run(dnnl_stream_t stream, const float *aData, const float *bData,
-           float *cData) {
+  bool run(dnnl_stream_t stream, const void *aData, const void *bData,
+           void *cData) {
     if (!primitive)
       return false;
     auto set = library.dnnl_memory_set_data_handle;
-    if (set(a.get(), const_cast<float *>(aData)) != dnnl_success ||
-        set(b.get(), const_cast<float *>(bData)) != dnnl_success ||
+    if (set(a.get(), const_cast<void *>(aData)) != dnnl_success ||
+        set(b.get(), const_cast<void *>(bData)) != dnnl_success ||
         set(c.get(), cData) != dnnl_success)
       return false;
     const dnnl_exec_arg_t arguments[] = {
@@ -283,8 +301,8 @@ private:
 };
 
 /// The product of this thread, made when it meets a shape for the first time.
-TransposedProduct &productOf(const Library &library, const Shape &shape) {
-  thread_local std::map<Shape, TransposedProduct> products;
+MatmulPrimitive &productOf(const Library &library, const Shape &shape) {
+  thread_local std::map<Shape, MatmulPrimitive> products;
   auto it = products.find(shape);
   if (it == products.end()) {
     if (products.size() == kMaxPrimitives)
@@ -294,8 +312,8 @@ TransposedProduct &productOf(const Library &library, const Shape &shape) {
   return it->second;
 }
 
-bool multiplyTransposed(const Library &library, const Shape &shape,
-                        const float *a, const float *b, float *c) try {
+bool multiplyByPrimitive(const Library &library, const Shape &shape,
+                         const void *a, const void *b, void *c) try {
   thread_local auto stream = make<dnnl_stream_t>(
       library.dnnl_stream_destroy, library.dnnl_stream_create, library.engine,
       dnnl_stream_default_flags);
@@ -311,15 +329,20 @@ bool multiplyBySgemm(const Library &library, const Tile &t, const float *a,
                             t.ldc) == dnnl_success;
 }
 
-bool isByPrimitive(const Tile &t) { return t.transB && !t.transA; }
+bool isByPrimitive(const Tile &t, ProductTypes types) {
+  return types.in == DType::BF16 || (t.transB && !t.transA);
+}
 
 /// The library, where it is the faster one for a tile.
-const Library *libraryFor(const Tile &t) {
+const Library *libraryFor(const Tile &t, ProductTypes types) {
   double work = double(t.m) * double(t.n) * double(t.k);
-  const double least = !openBLASSuitsMachine() ? kWorkBesideSlow
-                       : isByPrimitive(t)      ? kPrimitiveWork
-                                               : kSgemmWork;
-  return work < least ? nullptr : Library::get();
+  const double least = types.in == DType::BF16         ? kBf16Work
+                       : !openBLASSuitsMachine()       ? kWorkBesideSlow
+                       : isByPrimitive(t, types)       ? kPrimitiveWork
+                                                       : kSgemmWork;
+  const Library *library = work < least ? nullptr : Library::get();
+  return types.in != DType::BF16 || (library && library->hasBf16) ? library
+                                                                  : nullptr;
 }
 
 /// dnnl_sgemm has code for matrices that it reads where they lie, and code for
@@ -340,9 +363,11 @@ void makeSgemmCode(const Library &library, bool transA, bool transB) {
 
 bool hasOneDNN() { return Library::get() != nullptr; }
 
-Status prepareOneDNN(const Tile &t) {
+Status prepareOneDNN(const Tile &t, ProductTypes types) {
   constexpr uint64_t kRoom = 64 << 20; // the largest code has some MiB
-  const Library *library = libraryFor(t);
+  if (types.in != DType::F32 && types.in != DType::BF16)
+    return {};
+  const Library *library = libraryFor(t, types);
   if (!library)
     return {};
   if (!hasAddressSpace(kRoom))
@@ -352,8 +377,8 @@ Status prepareOneDNN(const Tile &t) {
                      ", and they are not there (ulimit -v)");
   OneOpenMPThread guard(*library);
   return catchBadAlloc([&]() -> Status {
-    if (isByPrimitive(t))
-      productOf(*library, {t.m, t.n, t.k, t.lda, t.ldb, t.ldc});
+    if (isByPrimitive(t, types))
+      productOf(*library, shapeOf(t, types));
     else
       makeSgemmCode(*library, t.transA, t.transB);
     return {};
@@ -362,14 +387,30 @@ Status prepareOneDNN(const Tile &t) {
 
 bool multiplyWithOneDNN(const Tile &t, const float *a, const float *b,
                         float *c) {
-  const Library *library = libraryFor(t);
+  constexpr ProductTypes types = {DType::F32, DType::F32};
+  const Library *library = libraryFor(t, types);
   if (!library)
     return false;
   OneOpenMPThread guard(*library);
-  if (isByPrimitive(t))
-    return multiplyTransposed(*library, {t.m, t.n, t.k, t.lda, t.ldb, t.ldc}, a,
-                              b, c);
+  if (isByPrimitive(t, types))
+    return multiplyByPrimitive(*library, shapeOf(t, types), a, b, c);
   return multiplyBySgemm(*library, t, a, b, c);
+}
+
+static bool multiplyBf16(const Tile &t, DType out, const BFloat *a, const BFloat *b,
+                         void *c) {
+  const ProductTypes types = {DType::BF16, out};
+  const Library *library = libraryFor(t, types);
+  if (!library)
+    return false;
+  OneOpenMPThread guard(*library);
+  return multiplyByPrimitive(*library, shapeOf(t, types), a, b, c);
+}
+bool multiplyWithOneDNN(const Tile &t, const BFloat *a, const BFloat *b, BFloat *c) {
+  return multiplyBf16(t, DType::BF16, a, b, c);
+}
+bool multiplyWithOneDNN(const Tile &t, const BFloat *a, const BFloat *b, float *c) {
+  return multiplyBf16(t, DType::F32, a, b, c);
 }
 
 } // namespace aicf::cpu
@@ -379,8 +420,14 @@ bool multiplyWithOneDNN(const Tile &t, const float *a, const float *b,
 namespace aicf::cpu {
 
 bool hasOneDNN() { return false; }
-Status prepareOneDNN(const Tile &) { return {}; }
+Status prepareOneDNN(const Tile &, ProductTypes) { return {}; }
 bool multiplyWithOneDNN(const Tile &, const float *, const float *, float *) {
+  return false;
+}
+bool multiplyWithOneDNN(const Tile &, const BFloat *, const BFloat *, BFloat *) {
+  return false;
+}
+bool multiplyWithOneDNN(const Tile &, const BFloat *, const BFloat *, float *) {
   return false;
 }
 

@@ -387,25 +387,27 @@ def test_every_status_code_has_its_exception():
         assert issubclass(getattr(aicf.errors, name), aicf.AICFError)
 
 
-def test_cublaslt_is_found_in_nvidias_wheel(tmp_path, monkeypatch):
-    """In a wheel on sys.path, unless AICF_CUBLASLT_LIBRARY says another."""
+@pytest.mark.parametrize("name, variable", [
+    ("libcublasLt.so.13", "AICF_CUBLASLT_LIBRARY"), ("libcudnn.so.9", "AICF_CUDNN_LIBRARY")])
+def test_libraries_are_found_in_nvidias_wheels(tmp_path, monkeypatch, name, variable):
+    """In a wheel on sys.path, unless the variable says another."""
     from aicf._programs import cuda_libraries as _cuda
     folder = tmp_path / "nvidia" / "cu13" / "lib"
     folder.mkdir(parents=True)
     source = tmp_path / "lib.c"
     source.write_text("int aicf_test_library;")
-    library = folder / "libcublasLt.so.13"
-    monkeypatch.delenv("AICF_CUBLASLT_LIBRARY", raising=False)
+    library = folder / name
+    monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     library.write_text("no library")  # passed over
-    assert _cuda.find_libraries() == ""
+    assert _cuda.find_libraries() == {}
     subprocess.run(["cc", "-shared", "-o", library, source], check=True)
-    assert _cuda.find_libraries() == str(library)
+    assert _cuda.find_libraries() == {name: str(library)}
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [""])  # the current directory
-    assert (tmp_path / _cuda.find_libraries()).samefile(library)
-    monkeypatch.setenv("AICF_CUBLASLT_LIBRARY", "/elsewhere.so")
-    assert _cuda.find_libraries() == ""
+    assert (tmp_path / _cuda.find_libraries()[name]).samefile(library)
+    monkeypatch.setenv(variable, "/elsewhere.so")
+    assert _cuda.find_libraries() == {}
 
 
 # The console commands

@@ -260,6 +260,48 @@ def NarrowProducts : Pass<"aicf-narrow-products", "::mlir::func::FuncOp"> {
   }];
 }
 
+def RaiseAttention : Pass<"aicf-raise-attention", "::mlir::func::FuncOp"> {
+  let summary = "write attention as one op that was written by hand";
+  let description = [{
+    softmax(scale · q · kᵀ + mask) · v becomes one `aicf.attention`, which keeps no matrix of
+    scores in memory. The pass starts at the product with v, and passes in this order:
+
+    - dropout of the weights, which draws the same elements in the op;
+    - the softmax;
+    - masks: one of floats that is added, and a `masked_fill` or `where` that writes -65504 or
+      less. What these hide must be a constant that shows a key to every query. A triangle becomes
+      the op's window, and other constants its mask;
+    - a softcap, c · tanh(score / c), and factors;
+    - the product of q and kᵀ, of 2 to 4 dimensions.
+
+    Casts on the way are passed: the op's scores and weights have 32 bits or more.
+
+    Ops stay as they are in these cases, and a remark says why:
+
+    - Something else reads the scores or weights.
+    - What is hidden is known when the plan runs. A query that sees no key would give NaN here,
+      and the op gives 0.
+    - Two masks are added, or one is added in front of a factor.
+    - q, k and v have different element types, or heads have more than 1,024 elements.
+
+    The last bits change. The pipeline runs this pass in front of mixed precision and autodiff.
+    The pass refuses nothing.
+
+    ```mlir
+    %s = aicf.matmul %q, %k {transB = true} : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>
+    %p = aicf.softmax %s : tensor<2x4x8x8xf32>
+    %y = aicf.matmul %p, %v : tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>
+    // becomes
+    %0 = aicf.transpose %q [0, 2, 1, 3] : tensor<2x4x8x16xf32>
+    %1 = aicf.transpose %k [0, 2, 1, 3] : tensor<2x4x8x16xf32>
+    %2 = aicf.transpose %v [0, 2, 1, 3] : tensor<2x4x8x16xf32>
+    %o, %lse = aicf.attention %0, %1, %2 {scale = 1.0}
+        : tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>
+    %y = aicf.transpose %o [0, 2, 1, 3] : tensor<2x8x4x16xf32>
+    ```
+  }];
+}
+
 def PropagateReshapes : Pass<"aicf-propagate-reshapes", "::mlir::func::FuncOp"> {
   let summary = "move reshapes that would copy past pointwise ops";
   let description = [{

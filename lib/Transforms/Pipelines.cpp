@@ -68,6 +68,9 @@ static void addMeaning(OpPassManager &pm,
                        const LowerToBackendOptions &options) {
   // Makes states and updates. The passes behind it see no history.
   pm.addPass(createExpandHistory());
+  // In front of mixed precision, which would round what one op keeps.
+  if (options.optLevel > OptLevel::O1)
+    pm.addNestedPass<func::FuncOp>(createRaiseAttention());
   // In front of autodiff, which goes through its casts.
   if (options.mixedPrecision != MixedDType::None) {
     MixedPrecisionOptions mixed;

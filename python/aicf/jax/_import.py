@@ -26,6 +26,7 @@ from .._tracing.pointwise import FLOATS, broadcast, where
 from .._tracing.trace import TraceAgain, current_trace, trace_error
 from ..errors import CompileError, ModuleImportError, TraceError
 from ..jax import _loops, _narrow
+from ._attention import AttentionRaiser
 from ._clipping import ClippingRaiser
 from ._gelu import GeluRaiser
 from ._optimizers import OptimizerRaiser
@@ -97,7 +98,8 @@ class Importer:
         rows = Raiser(self.notes, self.found)
         self.raisers = (rows, SoftmaxGradRaiser(self.notes, self.found, rows.softmax_of),
                         GeluRaiser(self.notes, self.found),
-                        ClippingRaiser(self.notes, self.found), self.optimizers)
+                        ClippingRaiser(self.notes, self.found),
+                        AttentionRaiser(self.notes, self.found), self.optimizers)
 
     def run(self, closed: Any, inputs: Sequence[Any]) -> list[Any]:
         """Returns the results: tensors, or arrays of NumPy for constants. Raises
@@ -199,7 +201,7 @@ class Importer:
         made = [finish(m) for m in made] if isinstance(made, list) else finish(made)
         if not isinstance(made, list) and all(made is not value for value in operands):
             self.notes.add("definition", made, (name, operands, params))
-        for raiser in self.raisers if not isinstance(made, list) else ():
+        for raiser in self.raisers:
             made = raiser.see(name, call, operands, made)
         results: list[Any] = made if isinstance(made, list) else [made]
         return results

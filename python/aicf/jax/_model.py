@@ -15,6 +15,7 @@ from .._programs.signature import Spec
 from .._tracing.constants import constant
 from .._tracing.trace import location_of, user_line
 from ..errors import Diagnostic, InvalidArgumentError
+from . import _attention
 from ._import import Importer, dtype_of, tensor_of
 from ._narrow import stored, stored_shape, stored_type
 from ._trees import Tree, argument_names, check_types, distances, find_donated, tree_of
@@ -146,7 +147,12 @@ class Imported:
                       for name, leaf in zip(tree.names, self.abstract[i])]
             arguments.append(jax.tree_util.tree_unflatten(tree.structure, leaves))
         with jax.enable_x64(self.enables_x64):
-            closed, shapes = jax.make_jaxpr(self.function, return_shape=True)(*arguments)
+            make = jax.make_jaxpr(self.function, return_shape=True)
+            try:
+                with _attention.found():
+                    closed, shapes = make(*arguments)
+            except (TypeError, NotImplementedError):  # derivatives forward: without a rule
+                closed, shapes = make(*arguments)
             return _without_dead(closed), shapes
 
     def _places(self, closed: Any, result: Tree) -> list[tuple[str, int]]:

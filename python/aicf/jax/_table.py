@@ -47,7 +47,7 @@ class Row:
 
 TABLE: dict[str, Row] = {}
 #: The modules that fill it.
-_FAMILIES = "_bits", "_boxes", "_elementwise", "_lookups", "_orders", "_products", "_shapes"
+_FAMILIES = "_attention", "_bits", "_boxes", "_elementwise", "_lookups", "_orders", "_products", "_shapes"
 
 
 def whole_table() -> dict[str, Row]:

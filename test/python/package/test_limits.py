@@ -4,6 +4,7 @@
 exists, so that nobody reads of a limit that is gone. And README itself."""
 
 import importlib
+import math
 import re
 
 import numpy as np
@@ -31,15 +32,19 @@ def no_convolution():
     assert not [n for n in records() if re.search(r"conv|pool|rnn|lstm|gru", n, re.I)]
 
 
-def attention_by_its_name_alone():
+def attention_by_hand_with_constants_alone():
     def plan_of(function):
         return aicf.compile(function, {"x": aicf.spec((1, 2, 8, 4))}).program.plan.dump()
 
-    def by_hand(x):
-        return aicf.functional.softmax(x @ x.swapaxes(-1, -2)) @ x
+    def by_hand(x, hidden):
+        scores = (x @ x.swapaxes(-1, -2)).masked_fill(hidden, -math.inf)
+        return aicf.functional.softmax(scores) @ x
+    triangle = ~np.tri(8, dtype=bool)
     assert " attention(" in plan_of(
         lambda x: aicf.functional.scaled_dot_product_attention(x, x, x))
-    assert " attention(" not in plan_of(by_hand)
+    assert " attention(" in plan_of(
+        lambda x: by_hand(x, np.broadcast_to(triangle, (1, 2, 8, 8))))
+    assert " attention(" not in plan_of(lambda x: by_hand(x, x @ x.swapaxes(-1, -2) > 1))
 
 
 def no_general_fusion():
@@ -78,7 +83,7 @@ def one_device():
 
 
 LIMITS = {"There is no convolution": no_convolution,
-          "Attention is one kernel where": attention_by_its_name_alone,
+          "Attention is one kernel where": attention_by_hand_with_constants_alone,
           "Elementwise operations are fused": no_general_fusion,
           "A PyTorch module is imported if": known_primitives_alone,
           "Shapes are fixed": fixed_shapes, "A program uses one device": one_device}

@@ -1,0 +1,200 @@
+//===- AttentionParts.cpp - what an attention by hand is made of ----------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Transforms/Step/AttentionParts.h"
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+/// The most elements of a head that the op takes.
+static constexpr int64_t kMostHeadSize = 1024;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<ShapedType>(value.getType()).getShape();
+}
+static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
+
+/// What is repeated, or the value itself.
+static Value repeatedBy(Value value) {
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  return broadcast ? Value(broadcast.getX()) : value;
+}
+
+/// The elements of a constant that may be repeated, or null.
+static DenseElementsAttr constantIn(Value value) {
+  auto constant = repeatedBy(value).getDefiningOp<ConstantOp>();
+  return constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
+}
+
+/// Whether softmax gives 0 for a score of this number beside those that are seen. f16 has
+/// none that is lower.
+static bool hides(double number) { return number <= -65504; }
+
+SmallVector<bool> Hidden::seen() const {
+  return llvm::map_to_vector(mask.getValues<bool>(),
+                             [&](bool is) { return is == seenIf; });
+}
+
+bool Hidden::showsAKeyInEachRow() const {
+  const SmallVector<bool> all = seen();
+  for (size_t at = 0; at < all.size(); at += size_t(keys()))
+    if (!llvm::is_contained(ArrayRef(all).slice(at, size_t(keys())), true))
+      return false;
+  return true;
+}
+
+std::optional<int64_t> Hidden::diagonal(int64_t numQueries, int64_t numKeys) const {
+  if (mask.getNumElements() != numQueries * numKeys || keys() != numKeys)
+    return std::nullopt;
+  const SmallVector<bool> all = seen();
+  const int64_t offset =
+      llvm::count(ArrayRef(all).take_front(size_t(numKeys)), true) - 1;
+  for (auto [at, isSeen] : llvm::enumerate(all))
+    if (isSeen != (int64_t(at) % numKeys <= int64_t(at) / numKeys + offset))
+      return std::nullopt;
+  return offset;
+}
+
+bool AttentionParts::find() {
+  Value weights = passed(product.getA());
+  if ((dropout = weights.getDefiningOp<DropoutOp>()))
+    weights = passed(dropout.getX());
+  auto softmax = weights.getDefiningOp<SoftmaxOp>();
+  if (!softmax || product.getTransA())
+    return false;
+  Value value = softmax.getX();
+  return passMasks(value) && passScores(value) && fits();
+}
+
+/// Scores and weights have 32 bits or more inside of the op, so casts are passed. Nothing
+/// else may read what is passed on the way.
+Value AttentionParts::passed(Value value) {
+  isReadByOthers |= !value.hasOneUse();
+  for (auto cast = value.getDefiningOp<CastOp>(); cast;
+       cast = value.getDefiningOp<CastOp>()) {
+    value = cast.getX();
+    isReadByOthers |= !value.hasOneUse();
+  }
+  return value;
+}
+
+/// Passes factors, and returns their product.
+double AttentionParts::passFactors(Value &value) {
+  double factor = 1;
+  value = passed(value);
+  for (auto scale = value.getDefiningOp<ScaleOp>(); scale;
+       scale = value.getDefiningOp<ScaleOp>()) {
+    factor *= scale.getFactor().convertToDouble();
+    value = passed(scale.getX());
+  }
+  return factor;
+}
+
+bool AttentionParts::passMasks(Value &value) {
+  for (value = passed(value);; value = passed(value)) {
+    if (auto add = value.getDefiningOp<AddOp>()) {
+      if (!addMask(add, value))
+        return false;
+    } else if (auto where = value.getDefiningOp<WhereOp>()) {
+      if (!passWhere(where, value))
+        return false;
+    } else if (auto fill = value.getDefiningOp<MaskedFillOp>()) {
+      if (!hide(fill.getMask(), fill.getInverted(), fill.getValue().convertToDouble()))
+        return false;
+      value = fill.getX();
+    } else {
+      return true;
+    }
+  }
+}
+
+/// One of its cases is the scores, and the other one a number.
+bool AttentionParts::passWhere(WhereOp where, Value &value) {
+  DenseElementsAttr constant = constantIn(where.getB());
+  const bool isElse = constant != nullptr;
+  if (!isElse)
+    constant = constantIn(where.getA());
+  if (!constant || !constant.isSplat() || !isa<FloatType>(constant.getElementType()))
+    return false;
+  value = isElse ? where.getA() : where.getB();
+  return hide(where.getCondition(), isElse,
+              constant.getSplatValue<APFloat>().convertToDouble());
+}
+
+bool AttentionParts::hide(Value condition, bool seenIf, double number) {
+  const Hidden found{constantIn(condition), seenIf};
+  if (hidden)
+    return no("two masks hide keys");
+  if (!hides(number))
+    return no("what a mask writes does not hide a key");
+  if (!found.mask)
+    return no("what is hidden is known when it runs, and a query may see no key");
+  if (!found.showsAKeyInEachRow())
+    return no("a query sees no key");
+  hidden = found;
+  return true;
+}
+
+static bool leadsToProduct(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<MatmulOp>(op))
+    return op != nullptr;
+  if (auto add = dyn_cast<AddOp>(op))
+    return leadsToProduct(add.getA()) || leadsToProduct(add.getB());
+  return isa<CastOp, ScaleOp, TanhOp, MaskedFillOp>(op) &&
+         leadsToProduct(op->getOperand(0));
+}
+
+/// The operand that leads to a product is the scores; the other one is a mask.
+bool AttentionParts::addMask(AddOp add, Value &value) {
+  const bool isFirst = leadsToProduct(add.getA());
+  if (!isFirst && !leadsToProduct(add.getB()))
+    return false;
+  if (mask)
+    return no("two masks are added");
+  mask = repeatedBy(isFirst ? add.getB() : add.getA());
+  value = isFirst ? add.getA() : add.getB();
+  return true;
+}
+
+bool AttentionParts::passScores(Value value) {
+  scale = passFactors(value);
+  if (auto tanh = value.getDefiningOp<TanhOp>()) {
+    softcap = scale;
+    value = tanh.getX();
+    scale *= passFactors(value);
+  }
+  scores = value.getDefiningOp<MatmulOp>();
+  if (!scores && value.getDefiningOp<AddOp>())
+    return no("a factor or a softcap comes behind what is added");
+  return scores && !scores.getTransA();
+}
+
+bool AttentionParts::fits() {
+  const int64_t rank = int64_t(shapeOf(scores.getC()).size());
+  if (isReadByOthers)
+    return no("other ops read its scores or weights");
+  if (rank < 2 || rank > 4)
+    return no("there are more dimensions than batch and heads");
+  if (hidden)
+    diagonal = hidden->diagonal(shapeOf(scores.getC())[size_t(rank) - 2],
+                                shapeOf(scores.getC()).back());
+  if (mask && hidden && !diagonal)
+    return no("one mask is added, and another one hides keys that are no triangle");
+  if (softcap < 0)
+    return no("the softcap is negative");
+  Type element = elementOf(scores.getA());
+  if (elementOf(product.getB()) != element || elementOf(product.getC()) != element)
+    return no("queries and values have different types");
+  if (mask && elementOf(mask) != element && !elementOf(mask).isF32())
+    return no("the mask has neither the type of queries nor f32");
+  if (std::max(shapeOf(scores.getA()).back(),
+               product.getC().getType().getShape().back()) > kMostHeadSize)
+    return no("a head has more than 1024 elements");
+  return true;
+}

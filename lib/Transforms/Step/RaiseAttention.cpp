@@ -1,0 +1,127 @@
+//===- RaiseAttention.cpp - attention that was written by hand ------------===//
+//
+// Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Runs in front of autodiff, so that the gradients are those of one op, too.
+//===----------------------------------------------------------------------===//
+
+#include "lib/Dialect/Entry.h"
+#include "lib/Transforms/DeadOps.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Remarks.h"
+#include "lib/Transforms/Step/AttentionParts.h"
+
+namespace aicf {
+#define GEN_PASS_DEF_RAISEATTENTION
+#include "aicf/Passes.h.inc"
+} // namespace aicf
+
+using namespace mlir;
+using namespace aicf;
+using namespace aicf::step;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<ShapedType>(value.getType()).getShape();
+}
+
+/// [..., length, size] as [batch, length, heads, size].
+static Value toHeads(OpBuilder &b, Location loc, Value heads) {
+  ArrayRef<int64_t> shape = shapeOf(heads);
+  if (shape.size() == 4)
+    return b.createOrFold<TransposeOp>(loc, heads,
+                                       b.getDenseI64ArrayAttr({0, 2, 1, 3}));
+  const int64_t batch = shape.size() == 3 ? shape[0] : 1;
+  return b.createOrFold<ReshapeOp>(
+      loc, heads,
+      b.getDenseI64ArrayAttr({batch, shape[shape.size() - 2], 1, shape.back()}));
+}
+
+/// What broadcasts to scores of this rank, as [batch, heads, queries, keys].
+static Value toScores(OpBuilder &b, Location loc, Value of, size_t rank) {
+  SmallVector<int64_t> shape(shapeOf(of));
+  shape.insert(shape.begin(), rank - shape.size(), 1);
+  shape.insert(shape.end() - 2, rank == 3 ? 1 : 0, 1); // no heads
+  shape.insert(shape.begin(), rank == 2 ? 2 : 0, 1);
+  return b.createOrFold<ReshapeOp>(loc, of, b.getDenseI64ArrayAttr(shape));
+}
+
+/// What is added to the scores, or true where a key is seen; null for neither.
+static Value maskOf(OpBuilder &b, Location loc, const AttentionParts &parts) {
+  const size_t rank = shapeOf(parts.scores->getResult(0)).size();
+  if (parts.mask)
+    return toScores(b, loc, parts.mask, rank);
+  if (!parts.hidden || parts.diagonal)
+    return {};
+  Value seen = ConstantOp::create(
+      b, loc,
+      DenseElementsAttr::get(parts.hidden->mask.getType(), parts.hidden->seen()));
+  return toScores(b, loc, seen, rank);
+}
+
+/// Rows as columns.
+static Value turned(OpBuilder &b, Location loc, Value heads) {
+  SmallVector<int64_t> order =
+      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(shapeOf(heads).size())));
+  std::swap(order.back(), order[order.size() - 2]);
+  return b.createOrFold<TransposeOp>(loc, heads, b.getDenseI64ArrayAttr(order));
+}
+
+/// Writes the op, and returns what the product gave.
+static Value write(AttentionParts &parts) {
+  MatmulOp product = parts.product, scores = parts.scores;
+  DropoutOp dropout = parts.dropout;
+  OpBuilder b(product);
+  Location loc = product.getLoc();
+  Value k = scores.getB(), v = product.getB();
+  if (!scores.getTransB())
+    k = turned(b, loc, k);
+  if (product.getTransB())
+    v = turned(b, loc, v);
+  auto op = AttentionOp::create(
+      b, loc, toHeads(b, loc, scores.getA()), toHeads(b, loc, k), toHeads(b, loc, v),
+      maskOf(b, loc, parts), /*segments=*/Value(),
+      dropout ? Value(dropout.getStep()) : Value(), b.getF64FloatAttr(parts.scale),
+      APFloat(parts.softcap), /*window_left=*/uint64_t(-1),
+      /*window_right=*/parts.diagonal ? 0 : uint64_t(-1),
+      uint64_t(parts.diagonal.value_or(0)), dropout ? dropout.getP() : APFloat(0.0),
+      dropout ? dropout.getSeed() : 0);
+  op->setDiscardableAttrs(llvm::to_vector(product->getDiscardableAttrDictionary()));
+  ArrayRef<int64_t> shape = product.getC().getType().getShape();
+  if (shape.size() == 4)
+    return b.createOrFold<TransposeOp>(loc, op.getY(),
+                                       b.getDenseI64ArrayAttr({0, 2, 1, 3}));
+  return b.createOrFold<ReshapeOp>(loc, op.getY(), b.getDenseI64ArrayAttr(shape));
+}
+
+namespace {
+
+struct RaiseAttention : aicf::impl::RaiseAttentionBase<RaiseAttention> {
+  using RaiseAttentionBase::RaiseAttentionBase;
+
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (!isEntry(func))
+      return markAllAnalysesPreserved();
+    bool isChanged = false;
+    remark::RemarkOpts about = remarkOf("RaiseAttention", func.getSymName());
+    for (MatmulOp product : llvm::to_vector(func.getOps<MatmulOp>())) {
+      AttentionParts parts(product);
+      if (parts.find()) {
+        if (auto remark = remark::passed(product.getLoc(), about))
+          remark << "two products and a softmax are one attention";
+        product.replaceAllUsesWith(write(parts));
+        isChanged = true;
+      } else if (!parts.why().empty()) {
+        if (auto remark = remark::missed(product.getLoc(), about))
+          remark << ("two products and a softmax stay as they are: " + parts.why()).str();
+      }
+    }
+    if (!isChanged)
+      return markAllAnalysesPreserved();
+    eraseDeadOps(func.getBody().front());
+  }
+};
+
+} // namespace

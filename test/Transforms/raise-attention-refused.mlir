@@ -1,0 +1,82 @@
+// RUN: aicf-opt %s --aicf-raise-attention --split-input-file | FileCheck %s
+// RUN: aicf-opt %s --aicf-raise-attention --remarks-filter=aicf --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// Nothing here becomes one op.
+// CHECK-NOT: aicf.attention
+
+// REMARK: Function=read | Remark="two products and a softmax stay as they are: other ops read its scores or weights"
+func.func @read(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}) -> (tensor<2x2xf32> {aicf.name = "y0"}, tensor<2x2xf32> {aicf.name = "y1"}) {
+  %s = aicf.matmul %q, %q {transB = true} : tensor<2x2xf32>, tensor<2x2xf32>
+  %p = aicf.softmax %s : tensor<2x2xf32>
+  %y = aicf.matmul %p, %q : tensor<2x2xf32>, tensor<2x2xf32>
+  return %y, %p : tensor<2x2xf32>, tensor<2x2xf32>
+}
+
+// -----
+
+// REMARK: Function=softcap | Remark="two products and a softmax stay as they are: the softcap is negative"
+func.func @softcap(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}) -> (tensor<2x2xf32> {aicf.name = "y0"}) {
+  %s = aicf.matmul %q, %q {transB = true} : tensor<2x2xf32>, tensor<2x2xf32>
+  %t = aicf.tanh %s : tensor<2x2xf32>
+  %n = aicf.scale %t {factor = -1.0 : f64} : tensor<2x2xf32>
+  %p = aicf.softmax %n : tensor<2x2xf32>
+  %y = aicf.matmul %p, %q : tensor<2x2xf32>, tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+
+// -----
+
+// REMARK: Function=large_heads | Remark="two products and a softmax stay as they are: a head has more than 1024 elements"
+func.func @large_heads(%q: tensor<2x1032xf32> {aicf.role = "input", aicf.name = "q"}) -> (tensor<2x1032xf32> {aicf.name = "y0"}) {
+  %s = aicf.matmul %q, %q {transB = true} : tensor<2x1032xf32>, tensor<2x1032xf32>
+  %p = aicf.softmax %s : tensor<2x2xf32>
+  %y = aicf.matmul %p, %q : tensor<2x2xf32>, tensor<2x1032xf32>
+  return %y : tensor<2x1032xf32>
+}
+
+// -----
+
+// REMARK: Function=dimensions | Remark="two products and a softmax stay as they are: there are more dimensions than batch and heads"
+func.func @dimensions(%q: tensor<1x1x1x2x2xf32> {aicf.role = "input", aicf.name = "q"}) -> (tensor<1x1x1x2x2xf32> {aicf.name = "y0"}) {
+  %s = aicf.matmul %q, %q {transB = true} : tensor<1x1x1x2x2xf32>, tensor<1x1x1x2x2xf32>
+  %p = aicf.softmax %s : tensor<1x1x1x2x2xf32>
+  %y = aicf.matmul %p, %q : tensor<1x1x1x2x2xf32>, tensor<1x1x1x2x2xf32>
+  return %y : tensor<1x1x1x2x2xf32>
+}
+
+// -----
+
+// REMARK: Function=types | Remark="two products and a softmax stay as they are: queries and values have different types"
+func.func @types(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}, %v: tensor<2x2xf16> {aicf.role = "input", aicf.name = "v"}) -> (tensor<2x2xf16> {aicf.name = "y0"}) {
+  %s = aicf.matmul %q, %q {transB = true} : tensor<2x2xf32>, tensor<2x2xf32>
+  %p = aicf.softmax %s : tensor<2x2xf32>
+  %h = aicf.cast %p to f16 : tensor<2x2xf32>
+  %y = aicf.matmul %h, %v : tensor<2x2xf16>, tensor<2x2xf16>
+  return %y : tensor<2x2xf16>
+}
+
+// -----
+
+// REMARK: Function=mask_type | Remark="two products and a softmax stay as they are: the mask has neither the type of queries nor f32"
+func.func @mask_type(%q: tensor<2x2xf16> {aicf.role = "input", aicf.name = "q"}, %m: tensor<2x2xf64> {aicf.role = "input", aicf.name = "m"}) -> (tensor<2x2xf16> {aicf.name = "y0"}) {
+  %s = aicf.matmul %q, %q {transB = true} : tensor<2x2xf16>, tensor<2x2xf16>
+  %w = aicf.cast %s to f64 : tensor<2x2xf16>
+  %a = aicf.add %w, %m : tensor<2x2xf64>, tensor<2x2xf64>
+  %p = aicf.softmax %a : tensor<2x2xf64>
+  %h = aicf.cast %p to f16 : tensor<2x2xf64>
+  %y = aicf.matmul %h, %q : tensor<2x2xf16>, tensor<2x2xf16>
+  return %y : tensor<2x2xf16>
+}
+
+// -----
+
+// Tests products that do not look like attention: no remark.
+// REMARK-NOT: Function=no_product
+func.func @no_product(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}) -> (tensor<2x2xf32> {aicf.name = "y"}, tensor<2x2xf32> {aicf.name = "z"}) {
+  %p = aicf.softmax %q : tensor<2x2xf32>
+  %y = aicf.matmul %p, %q : tensor<2x2xf32>, tensor<2x2xf32>
+  %s = aicf.matmul %q, %q {transB = true} : tensor<2x2xf32>, tensor<2x2xf32>
+  %w = aicf.softmax %s : tensor<2x2xf32>
+  %z = aicf.matmul %w, %q {transA = true} : tensor<2x2xf32>, tensor<2x2xf32>
+  return %y, %z : tensor<2x2xf32>, tensor<2x2xf32>
+}

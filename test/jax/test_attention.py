@@ -120,11 +120,11 @@ def test_a_function_that_jax_has_traced_is_traced_again_and_runs_afterwards():
 
 def test_the_primitives_run_where_jax_kept_them():
     """A jaxpr of an import that is evaluated outside of it."""
-    from aicf.jax import _attention
+    from aicf.jax import _attention_calls
 
     def loss(w, x):
         return weighted(attention(*qkv(w, x), mask=MASK))
-    with _attention.found():
+    with _attention_calls.found():
         kept = jax.make_jaxpr(jax.value_and_grad(loss))(W, X)
     assert "aicf_attention_bwd" in str(kept)
     ours = jax.jit(jax.extend.core.jaxpr_as_fun(kept))(W, X)

@@ -50,7 +50,7 @@ def test_every_row_is_a_primitive_of_jax():
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").startswith("jax."):
             known |= {v.name for v in vars(module).values() if isinstance(v, core.Primitive)}
-    # Those of AICF's own are in _attention.py. Names of other releases: 0.11 has the last ones.
+    # Those of AICF's own are in _attention_calls.py. Names of other releases: 0.11 has the last ones.
     own = {"aicf_attention", "aicf_attention_bwd"}
     assert set(whole_table()) - known - own <= {"copy_p", "pvary", "expand_dims", "one_minus_square", "log2",
                                   "stack", "unstack", "tile", "tie"}

@@ -15,7 +15,7 @@ from .._programs.signature import Spec
 from .._tracing.constants import constant
 from .._tracing.trace import location_of, user_line
 from ..errors import Diagnostic, InvalidArgumentError
-from . import _attention
+from . import _attention_calls
 from ._import import Importer, dtype_of, tensor_of
 from ._narrow import stored, stored_shape, stored_type
 from ._trees import Tree, argument_names, check_types, distances, find_donated, tree_of
@@ -149,7 +149,7 @@ class Imported:
         with jax.enable_x64(self.enables_x64):
             make = jax.make_jaxpr(self.function, return_shape=True)
             try:
-                with _attention.found():
+                with _attention_calls.found():
                     closed, shapes = make(*arguments)
             except (TypeError, NotImplementedError):  # derivatives forward: without a rule
                 closed, shapes = make(*arguments)

@@ -198,15 +198,20 @@ class Ours:
             return float(np.fromfile(folder + "/loss", np.float32)[0])
 
 
+def begin(step, case, pair):
+    """Writes parameters, a batch and the numbers of the optimizer."""
+    for name, array in parameters(case).items():
+        step.write(name, array)
+    for name, array in zip(("tokens", "labels"), pair):
+        step.write("train_step/" + name, array)
+    step.write("group0", np.float32([LR, DECAY, 1 - BETAS[0], 1 - BETAS[1], EPS]))
+
+
 def run_ours(case, program, folder, tune):
     path = folder / (case + ".plan")
     step = Ours(program)
     prepared = dict(zip(*[iter(step("load", path, tune).split())] * 2))
-    for name, array in parameters(case).items():
-        step.write(name, array)
-    for name, array in zip(("tokens", "labels"), batch(case)):
-        step.write("train_step/" + name, array)
-    step.write("group0", np.float32([LR, DECAY, 1 - BETAS[0], 1 - BETAS[1], EPS]))
+    begin(step, case, batch(case))
     losses = []
     for _ in range(CHECKED_STEPS):
         step("run", 1)

@@ -8,7 +8,7 @@
 #                                       and copies headers into carry/
 #   benchmarks/gpu.sh PART...           on the GPU machine, with carry/ beside
 # Parts: build, tests, goldens, update_goldens, train, python, sanitize, accuracy,
-# steps, bench, gpt2, ops, words, attention, copies, reductions, while_node. Logs go to $OUT, or to build-gpu/.
+# steps, bench, gpt2, gpt2_check, ops, words, attention, copies, reductions, while_node. Logs go to $OUT, or to build-gpu/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -170,7 +170,7 @@ for part in "$@"; do
   echo "== $part"
   case "$part" in
   build | tests | goldens | update_goldens | train | python | ops | words | attention | copies | reductions) "$part" ;;
-  sanitize | accuracy | steps | bench | gpt2 | while_node) source benchmarks/gpu_parts.sh && "$part" ;;
+  sanitize | accuracy | steps | bench | gpt2 | gpt2_check | while_node) source benchmarks/gpu_parts.sh && "$part" ;;
   *) echo "gpu.sh: unknown part '$part'" >&2 && exit 2 ;;
   esac
 done

@@ -26,6 +26,12 @@ gpt2() {
     --out "$out/gpt2.json" ${AICF_GPT2_FLAGS:-} | tee "$out/gpt2.md"
 }
 
+gpt2_check() {
+  python3 benchmarks/gpt2_check.py --program $build/bin/aicf-step \
+    --dump $build/bin/aicf-plan --plans carry/plans/gpt2 ${AICF_GPT2_FLAGS:-} |
+    tee "$out/gpt2_check.txt"
+}
+
 # What CUDA charges for steps unrolled in a graph and for a while node.
 while_node() {
   nvcc -O3 -std=c++17 -arch=sm_90a benchmarks/while_node.cu -o $build/bin/while-node

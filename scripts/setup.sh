@@ -12,7 +12,7 @@ packages=(
   libcli11-dev zlib1g-dev libzstd-dev libopenblas-pthread-dev libdnnl-dev
   libjemalloc-dev
   libgtest-dev python3 python3-dev python3-venv python3-numpy python3-pytest
-  dataset-fashion-mnist
+  dataset-fashion-mnist fortunes
 )
 if [ -z "${MLIR_DIR:-}" ]; then
   packages+=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools lld-22)

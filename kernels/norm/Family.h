@@ -87,6 +87,18 @@ inline uint64_t layerNormVectorsWorkspace(const LayerNormBwdView<rules::Call> &c
   const int64_t width = c.gamma()->elements();
   return uint64_t(8 * layerNormVectorBlocks(c.x()->elements() / width) * width);
 }
+/// Returns the bytes of three sums instead of two.
+inline uint64_t layerNormAddWorkspace(const LayerNormBwdAddView<rules::Call> &c) {
+  return layerNormVectorsWorkspace(c.bwd()) / 2 * 3;
+}
+/// All rows are added, to a vector, if there is a sum.
+inline bool sumsAllRows(const LayerNormBwdAddView<rules::Call> &c) {
+  const auto sum = c.sum();
+  if (!sum)
+    return true;
+  const SumExtents e(*sum->x(), *sum->y(), sum->attrs().axis);
+  return e.outer == 1 && e.inner == c.bwd().gamma()->elements();
+}
 inline uint64_t layerNormBwdWorkspace(const LayerNormBwdView<rules::Call> &c) {
   const int64_t width = c.gamma()->elements();
   const int64_t blocks = layerNormBlocks(c.x()->elements() / width);
@@ -96,6 +108,7 @@ inline constexpr uint64_t kLayerNormWorkspaceCap =
     2 * 2 * kMultiprocessors * 1024 * 8;
 inline constexpr uint64_t kLayerNormVectorsCap =
     2 * 2 * kMultiprocessors * 32 * kLayerNormWarps * kLayerNormLane * 4;
+inline constexpr uint64_t kLayerNormAddCap = kLayerNormVectorsCap / 2 * 3;
 
 template <typename Sum> uint64_t columnSumsWorkspace(const Sum &c) {
   if (c.x()->elements() <= kSingleBlockElements)

@@ -381,4 +381,26 @@ def LayerNormBwdVectorsCuda : LayerNormBwdOnCuda<"layer_norm_bwd_vectors"> {
   let preference = -1;
 }
 
+/// What a layer norm adds to the gradient of a residual connection, and the sums of rows of
+/// that: the gradient of a bias in front of it.
+def LayerNormBwdAdd : BodyPattern<"layer_norm_bwd_add", [
+    Node<"bwd", LayerNormBwdPrimitive>, Node<"add", AddPrimitive>,
+    Maybe<"sum", ReduceSumPrimitive>]> {
+  let bindings = ["add.b = bwd.dx", "sum.x = add.c"];
+  let keeps = ["add.c"];
+  let ties = ["add.c = add.a", "add.c = bwd.x"];
+}
+/// dx is rounded before it is added, as in calls of their own.
+def LayerNormBwdAddCuda : KernelFamily<"layer_norm_bwd_vectors", CUDA> {
+  let patterns = [LayerNormBwdAdd];
+  let strided = [Strided<LayerNormBwdPrimitive, "dy", RowsAnywhere>];
+  let variants = [On<"f32">, On<"f16">, On<"bf16">];
+  let kernel = "layerNormBwdAddOfVectors<$T>";
+  let takes = "hasRowsOfVectors(c.bwd()) && sumsAllRows(c)";
+  let pays = "hasManyRows(c.bwd())";
+  let alignment = 16;
+  let workspace = "layerNormAddWorkspace(c)";
+  let workspaceCap = "kLayerNormAddCap";
+}
+
 #endif // AICF_KERNELS_NORM_FAMILY_TD

@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kThreads)
             p.partials)[(warp * int64_t(gridDim.x) + blockIdx.x) * p.width +
                         j] = total;
       else
-        static_cast<T *>(warp ? p.dbeta : p.dgamma)[j] = narrow<T>(total);
+        static_cast<T *>(p.sums[warp ? 1 : 0])[j] = narrow<T>(total);
     }
   }
 }
@@ -96,7 +96,7 @@ template <typename T> auto rowsKernelFor(int64_t width) {
 template <typename T>
 LaunchPlan layerNormBwdOfRows(LayerNormBwdArgs call, const DeviceLimits &) {
   const RowsParams p(call);
-  return launchesOf<T>(p, call, rowsKernelFor<T>(p.width), kThreads,
+  return launchesOf<T>(p, call->workspace, rowsKernelFor<T>(p.width), kThreads,
                        families::layerNormBlocks(p.rows));
 }
 

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Blocks write their sums of dgamma and dbeta to the workspace, and a second launch adds
-// them. Without one, a block does all the work.
+// Blocks write their sums of columns to the workspace, and a second launch adds them.
+// Without one, a block does all the work.
 //===----------------------------------------------------------------------===//
 #ifndef AICF_KERNELS_NORM_LAYERNORMBWD_CUH
 #define AICF_KERNELS_NORM_LAYERNORMBWD_CUH
@@ -19,26 +19,31 @@ namespace {
 
 struct RowsParams {
   const void *dy, *x, *gamma, *mean, *rstd;
-  void *dx, *dgamma, *dbeta;
-  void *partials = nullptr; ///< [2, blocks, width]: dgamma, then dbeta; null: one block
+  const void *residual = nullptr; ///< what dx is added to, or null
+  void *dx;                       ///< or the sum of both
+  /// dgamma, dbeta, and the sums over the rows of dx, or null.
+  void *sums[3];
+  /// [2 or 3, blocks, width]; null: one block
+  void *partials = nullptr;
   int64_t width, rows;
   Walk dyRows; ///< where they begin
 
-  explicit RowsParams(const LayerNormBwdArgs &call)
+  RowsParams(const LayerNormBwdArgs &call, const TensorView &dx)
       : dy(call.dy().start()), x(call.x().dense()), gamma(call.gamma().dense()),
-        mean(call.mean().dense()), rstd(call.rstd().dense()), dx(call.dx().dense()),
-        dgamma(call.dgamma().dense()), dbeta(call.dbeta().dense()),
+        mean(call.mean().dense()), rstd(call.rstd().dense()), dx(dx.dense()),
+        sums{call.dgamma().dense(), call.dbeta().dense(), nullptr},
         width(call.gamma().elements()), rows(call.x().elements() / width),
         dyRows(rowsOf(call.dy().desc)) {}
+  explicit RowsParams(const LayerNormBwdArgs &call) : RowsParams(call, call.dx()) {}
 };
 
 struct SumsParams {
-  const void *partials; ///< [2, blocks, width]
-  void *dgamma, *dbeta;
+  const void *partials; ///< [2 or 3, blocks, width]
+  void *sums[3];
   int64_t blocks, width;
 };
 
-/// dgamma in row 0 of the grid and dbeta in row 1: 32 columns a block.
+/// A result in each row of the grid: 32 columns a block.
 template <typename T>
 __global__ void layerNormSumsKernel(const __grid_constant__ SumsParams p) {
   using C = Compute<T>;
@@ -47,31 +52,29 @@ __global__ void layerNormSumsKernel(const __grid_constant__ SumsParams p) {
                                blockIdx.y * p.blocks * p.width,
                            p.blocks, p.width, column);
   if (threadIdx.y == 0 && column < p.width)
-    static_cast<T *>(blockIdx.y ? p.dbeta : p.dgamma)[column] =
-        narrow<T>(total);
+    static_cast<T *>(p.sums[blockIdx.y])[column] = narrow<T>(total);
 }
 
 /// The launches of a kernel whose blocks have `threads` threads: up to `most` of them,
 /// and fewer where less memory than it asked for is there.
 template <typename T>
-LaunchPlan launchesOf(RowsParams p, const LayerNormBwdArgs &call,
+LaunchPlan launchesOf(RowsParams p, const TensorView &workspace,
                       void (*kernel)(RowsParams), int threads, int64_t most) {
-  const TensorView &workspace = call->workspace;
+  const uint32_t sums = p.sums[2] ? 3 : 2;
   const int64_t fits =
       workspace.dense() ? int64_t(workspace.desc.spanBytes() /
-                                  (2 * uint64_t(p.width) * sizeof(Compute<T>)))
+                                  (sums * uint64_t(p.width) * sizeof(Compute<T>)))
                         : 0;
   const int64_t blocks = std::min(most, fits);
   if (blocks < 2)
     return {plan(kernel, 1, threads, p)};
   p.partials = workspace.dense();
-  SumsParams s{p.partials, call.dgamma().dense(), call.dbeta().dense(), blocks,
-               p.width};
-  PlannedLaunch sums =
-      plan(layerNormSumsKernel<T>, (p.width + 31) / 32, 32, s);
-  sums.block[1] = 32;
-  sums.grid[1] = 2;
-  return {plan(kernel, blocks, threads, p), sums};
+  PlannedLaunch added =
+      plan(layerNormSumsKernel<T>, (p.width + 31) / 32, 32,
+           SumsParams{p.partials, {p.sums[0], p.sums[1], p.sums[2]}, blocks, p.width});
+  added.block[1] = 32;
+  added.grid[1] = sums;
+  return {plan(kernel, blocks, threads, p), added};
 }
 
 } // namespace

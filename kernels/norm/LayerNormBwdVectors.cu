@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 // 1 to 8 warps a row, whose lanes have vectors of 16 bytes: dy and x are read once for dx
 // and for the sums of dgamma and dbeta, which stay in registers over the rows of a group.
+// The gradient of a residual connection may be added to dx, and rows of that be summed.
 // The shape alone decides the order. Rows whose vectors do not fill lanes have kernels of
 // their own in LayerNormBwd.cu.
 //===----------------------------------------------------------------------===//
@@ -19,6 +20,16 @@ namespace {
 using families::kLayerNormWarps;
 constexpr int kThreads = 32 * kLayerNormWarps;
 
+/// Waits for the warps that have a row, and for no other row's.
+template <int kWarps> __device__ void waitForRow() {
+  if constexpr (kWarps == kLayerNormWarps)
+    __syncthreads();
+  else
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + int(threadIdx.x) / (32 * kWarps)),
+                 "n"(32 * kWarps)
+                 : "memory");
+}
+
 /// The sums of two numbers over the kWarps warps that have a row, in order.
 template <int kWarps, typename C>
 __device__ void sumOverRow(C &a, C &b, C (&shared)[2][kLayerNormWarps]) {
@@ -30,7 +41,7 @@ __device__ void sumOverRow(C &a, C &b, C (&shared)[2][kLayerNormWarps]) {
       shared[0][warp] = a;
       shared[1][warp] = b;
     }
-    __syncthreads();
+    waitForRow<kWarps>();
     a = b = 0;
 #pragma unroll
     for (int w = 0; w < kWarps; ++w) {
@@ -63,19 +74,19 @@ template <typename T, int kWarps> struct LaneOfRow {
 };
 
 /// kWarps warps have a row. They ask for the next one before they compute.
-template <typename T, int kWarps>
+template <typename T, int kWarps, bool kAdds>
 __global__ void __launch_bounds__(kThreads, 2)
     layerNormVectorsKernel(const __grid_constant__ RowsParams p) {
   using C = Compute<T>;
   using Lane = LaneOfRow<T, kWarps>;
   constexpr int V = Lane::V, kVectors = Lane::kVectors, kLanes = 32 * kWarps;
-  constexpr int kGroups = kLayerNormWarps / kWarps;
+  constexpr int kGroups = kLayerNormWarps / kWarps, kSums = kAdds ? 3 : 2;
   // Turns use one after the other: who is fast does not overwrite what others read.
   __shared__ C shared[2][2][kLayerNormWarps];
   const int lane = int(threadIdx.x) % kLanes, group = int(threadIdx.x) / kLanes;
   const int vectors = int(p.width / V);
   Vec<T, V> weight[kVectors];
-  C gamma[kVectors][V] = {}, beta[kVectors][V] = {};
+  C totals[kSums][kVectors][V] = {}; // dgamma, dbeta, and of what is written
 #pragma unroll
   for (int k = 0; k < kVectors; ++k)
     if (lane + kLanes * k < vectors)
@@ -99,8 +110,8 @@ __global__ void __launch_bounds__(kThreads, 2)
         for (int v = 0; v < V; ++v) {
           const C slope = widen(own.dy[k].at[v]);
           const C h = (widen(own.x[k].at[v]) - mean) * rstd;
-          gamma[k][v] = fma(slope, h, gamma[k][v]);
-          beta[k][v] += slope;
+          totals[0][k][v] = fma(slope, h, totals[0][k][v]);
+          totals[1][k][v] += slope;
           const C g = slope * widen(weight[k].at[v]);
           sumG += g;
           sumGH = fma(g, h, sumGH);
@@ -116,25 +127,36 @@ __global__ void __launch_bounds__(kThreads, 2)
           const C g = widen(own.dy[k].at[v]) * widen(weight[k].at[v]);
           own.x[k].at[v] = narrow<T>(rstd * (g - meanG - h * meanGH));
         }
+        if constexpr (kAdds) {
+          const Vec<T, V> residual =
+              loadVec<T, V>(static_cast<const T *>(p.residual) + row * p.width,
+                            lane + kLanes * k);
+#pragma unroll
+          for (int v = 0; v < V; ++v) {
+            own.x[k].at[v] =
+                narrow<T>(widen(residual.at[v]) + widen(own.x[k].at[v]));
+            totals[2][k][v] += widen(own.x[k].at[v]);
+          }
+        }
         storeVec<T, V>(static_cast<T *>(p.dx) + row * p.width, lane + kLanes * k,
                        own.x[k]);
       }
   }
   // The sums of the block's groups, a vector of each lane at a time.
-  __shared__ C sums[2][kGroups][kLanes * V];
+  __shared__ C sums[kSums][kGroups][kLanes * V];
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) {
     __syncthreads(); // the last use of sums is over
 #pragma unroll
-    for (int v = 0; v < V; ++v) {
-      sums[0][group][lane * V + v] = gamma[k][v];
-      sums[1][group][lane * V + v] = beta[k][v];
-    }
+    for (int v = 0; v < V; ++v)
+#pragma unroll
+      for (int which = 0; which < kSums; ++which)
+        sums[which][group][lane * V + v] = totals[which][k][v];
     __syncthreads();
-    for (int at = int(threadIdx.x); at < 2 * kLanes * V; at += kThreads) {
+    for (int at = int(threadIdx.x); at < kSums * kLanes * V; at += kThreads) {
       const int which = at / (kLanes * V), column = at % (kLanes * V);
       const int64_t j = int64_t(kLanes * k) * V + column;
-      if (j >= p.width)
+      if (j >= p.width || !p.sums[which])
         continue;
       C total = 0;
       for (int g = 0; g < kGroups; ++g)
@@ -143,25 +165,35 @@ __global__ void __launch_bounds__(kThreads, 2)
         static_cast<C *>(
             p.partials)[(which * int64_t(gridDim.x) + blockIdx.x) * p.width + j] = total;
       else
-        static_cast<T *>(which ? p.dbeta : p.dgamma)[j] = narrow<T>(total);
+        static_cast<T *>(p.sums[which])[j] = narrow<T>(total);
     }
   }
 }
 
-template <typename T> auto vectorsKernelFor(int64_t width) {
-  const int64_t warps = (width + 32 * families::kLayerNormLane - 1) /
+template <typename T, bool kAdds>
+LaunchPlan vectorLaunchesOf(const RowsParams &p, const TensorView &workspace) {
+  const int64_t warps = (p.width + 32 * families::kLayerNormLane - 1) /
                         (32 * families::kLayerNormLane);
-  return warps <= 1   ? layerNormVectorsKernel<T, 1>
-         : warps <= 2 ? layerNormVectorsKernel<T, 2>
-         : warps <= 4 ? layerNormVectorsKernel<T, 4>
-                      : layerNormVectorsKernel<T, 8>;
+  return launchesOf<T>(p, workspace,
+                       warps <= 1   ? layerNormVectorsKernel<T, 1, kAdds>
+                       : warps <= 2 ? layerNormVectorsKernel<T, 2, kAdds>
+                       : warps <= 4 ? layerNormVectorsKernel<T, 4, kAdds>
+                                    : layerNormVectorsKernel<T, 8, kAdds>,
+                       kThreads, families::layerNormVectorBlocks(p.rows));
 }
 
 template <typename T>
 LaunchPlan layerNormBwdOfVectors(LayerNormBwdArgs call, const DeviceLimits &) {
-  const RowsParams p(call);
-  return launchesOf<T>(p, call, vectorsKernelFor<T>(p.width), kThreads,
-                       families::layerNormVectorBlocks(p.rows));
+  return vectorLaunchesOf<T, false>(RowsParams(call), call->workspace);
+}
+
+template <typename T>
+LaunchPlan layerNormBwdAddOfVectors(LayerNormBwdAddArgs call, const DeviceLimits &) {
+  RowsParams p(call.bwd(), call.add().c());
+  p.residual = call.add().a().dense();
+  if (call.sum())
+    p.sums[2] = call.sum()->y().dense();
+  return vectorLaunchesOf<T, true>(p, call->workspace);
 }
 
 } // namespace

@@ -2227,6 +2227,15 @@ template <typename Call> struct L1LossGradView : PatternView<Call> {
   L1GradView<Call> grad() const { return this->template node<L1GradView<Call>>(1); }
 };
 
+/// Pattern layer_norm_bwd_add
+template <typename Call> struct LayerNormBwdAddView : PatternView<Call> {
+  LayerNormBwdAddView(const Call &call)
+      : PatternView<Call>(call, *patternOf(patterns::LayerNormBwdAdd)) {}
+  LayerNormBwdView<Call> bwd() const { return this->template node<LayerNormBwdView<Call>>(0); }
+  AddView<Call> add() const { return this->template node<AddView<Call>>(1); }
+  std::optional<ReduceSumView<Call>> sum() const { return this->template optionalNode<ReduceSumView<Call>>(2); }
+};
+
 /// Pattern lion_update
 template <typename Call> struct LionUpdateView : PatternView<Call> {
   LionUpdateView(const Call &call)
@@ -2498,6 +2507,7 @@ template <typename Call> struct ReductionGraphView : GraphView<Call> {
   X(GemmReduce) \
   X(GemmReluBwd) \
   X(L1LossGrad) \
+  X(LayerNormBwdAdd) \
   X(LionUpdate) \
   X(MomentumGroupUpdate) \
   X(MomentumUpdate) \

@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 // Each phase ends with a verify pass and is registered on its own, so that a
 // test can start in the middle. A comment at each pass says why it stands there.
-// At O0 there is nothing but what makes a plan: the baseline of all that makes
-// plans faster, which computes no value in another way than `aicf` says.
+// O0 has nothing but what makes a plan, and computes all values as `aicf` says.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Transforms/Passes.h"
@@ -80,7 +79,7 @@ static void addMeaning(OpPassManager &pm,
   // Likewise: the gradients of what it makes are elementwise, too.
   if (options.optLevel > OptLevel::O1)
     pm.addNestedPass<func::FuncOp>(createNarrowProducts());
-  // Behind the passes that choose types, because constants have those.
+  // Behind the passes that choose the types of constants.
   pm.addPass(createHoistConstants());
   pm.addPass(createAutodiff());
 }

@@ -90,6 +90,37 @@ func.func @residual(%x: tensor<4x9xf32> {aicf.role = "input", aicf.name = "x"},
 
 // -----
 
+// Tests the gradient of a norm behind a residual connection, with the sum of its rows and
+// without it, and few rows, which have no kernel for it.
+// CHECK-LABEL: func.func @residual_bwd
+// CHECK-NEXT: aicf_rt.call {
+// CHECK-NEXT: t0, t1, t2 = layer_norm_bwd(%arg0, %arg0, %arg1, %arg2, %arg2)
+// CHECK-NEXT: t3 = add(%arg3, t0)
+// CHECK-NEXT: t4 = reduce_sum(t3){{$}}
+// CHECK-NEXT: yield t1, t2, t3, t4
+// CHECK: aicf_rt.call {
+// CHECK-NEXT: layer_norm_bwd
+// CHECK-NEXT: t3 = add
+// CHECK-NEXT: yield t1, t2, t3
+// CHECK: aicf_rt.call layer_norm_bwd
+func.func @residual_bwd(%x: tensor<512x64xf32> {aicf.role = "input", aicf.name = "x"}, %g: tensor<64xf32> {aicf.role = "input", aicf.name = "g"},
+                        %m: tensor<512xf32> {aicf.role = "input", aicf.name = "m"}, %r: tensor<512x64xf32> {aicf.role = "input", aicf.name = "r"},
+                        %z: tensor<8x64xf32> {aicf.role = "input", aicf.name = "z"}, %n: tensor<8xf32> {aicf.role = "input", aicf.name = "n"})
+    -> (tensor<512x64xf32> {aicf.name = "s"}, tensor<64xf32> {aicf.name = "b"}, tensor<512x64xf32> {aicf.name = "t"}, tensor<8x64xf32> {aicf.name = "u"})
+    attributes {aicf.target = #aicf.target<cuda>} {
+  %a, %b, %c = aicf_rt.call layer_norm_bwd(%x, %x, %g, %m, %m) : (tensor<512x64xf32>, tensor<512x64xf32>, tensor<64xf32>, tensor<512xf32>, tensor<512xf32>) -> (tensor<512x64xf32>, tensor<64xf32>, tensor<64xf32>)
+  %s = aicf_rt.call add(%r, %a) : (tensor<512x64xf32>, tensor<512x64xf32>) -> tensor<512x64xf32>
+  %y = aicf_rt.call reduce_sum(%s) {axis = 0} : (tensor<512x64xf32>) -> tensor<64xf32>
+  %d, %e, %f = aicf_rt.call layer_norm_bwd(%x, %s, %g, %m, %m) : (tensor<512x64xf32>, tensor<512x64xf32>, tensor<64xf32>, tensor<512xf32>, tensor<512xf32>) -> (tensor<512x64xf32>, tensor<64xf32>, tensor<64xf32>)
+  %t = aicf_rt.call add(%r, %d) : (tensor<512x64xf32>, tensor<512x64xf32>) -> tensor<512x64xf32>
+  %h, %i, %j = aicf_rt.call layer_norm_bwd(%z, %z, %g, %n, %n) : (tensor<8x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8x64xf32>, tensor<64xf32>, tensor<64xf32>)
+  // expected-remark @-1 {{layer_norm_bwd is not fused to layer_norm_bwd_add}}
+  %u = aicf_rt.call add(%z, %h) : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<8x64xf32>
+  return %s, %y, %t, %u : tensor<512x64xf32>, tensor<64xf32>, tensor<512x64xf32>, tensor<8x64xf32>
+}
+
+// -----
+
 // Tests two gradients of one prediction: the first has another target.
 // CHECK-LABEL: func.func @second_gradient
 // CHECK-NEXT: %[[D:.*]] = aicf_rt.call mse_grad(%arg0, %arg0)

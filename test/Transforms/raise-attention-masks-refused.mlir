@@ -76,7 +76,7 @@ func.func @factor_behind(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "
 
 // -----
 
-// REMARK: Function=added_and_hidden | Remark="two products and a softmax stay as they are: one mask is added, and another one hides keys that are no triangle"
+// REMARK: Function=added_and_hidden | Remark="two products and a softmax stay as they are: one mask is added, and another one hides keys that are not a triangle"
 func.func @added_and_hidden(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}, %m: tensor<2x2xf32> {aicf.role = "input", aicf.name = "m"}) -> (tensor<2x2xf32> {aicf.name = "y0"}) {
   %s = aicf.matmul %q, %q {transB = true} : tensor<2x2xf32>, tensor<2x2xf32>
   %c = aicf.constant dense<[[0, 1], [1, 0]]> : tensor<2x2xi1>

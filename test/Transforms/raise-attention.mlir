@@ -54,7 +54,7 @@ func.func @softcap(%q: tensor<6x8x16xf32> {aicf.role = "input", aicf.name = "q"}
 
 // -----
 
-// Tests a constant that is no triangle: what it shows is the mask.
+// Tests a constant that is not a triangle: what it shows is the mask.
 // CHECK-LABEL: @shown
 // CHECK: %[[C:.*]] = aicf.constant dense<{{\[\[}}true, false], [false, true]]> : tensor<2x2xi1>
 // CHECK: %[[M:.*]] = aicf.reshape %[[C]] to [1, 1, 2, 2]
@@ -70,4 +70,37 @@ func.func @shown(%q: tensor<2x4xf16> {aicf.role = "input", aicf.name = "q"}, %k:
   %h = aicf.cast %p to f16 : tensor<2x2xf32>
   %y = aicf.matmul %h, %k : tensor<2x2xf16>, tensor<2x4xf16>
   return %y : tensor<2x4xf16>
+}
+
+// -----
+
+// Tests the example of the page.
+// CHECK-LABEL: @page
+// CHECK: aicf.attention
+func.func @page(%q: tensor<2x4x8x16xf32> {aicf.role = "input", aicf.name = "q"}, %k: tensor<2x4x8x16xf32> {aicf.role = "input", aicf.name = "k"},
+                %v: tensor<2x4x8x16xf32> {aicf.role = "input", aicf.name = "v"})
+    -> (tensor<2x4x8x16xf32> {aicf.name = "y"}) {
+  %s = aicf.matmul %q, %k {transB = true} : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>
+  %p = aicf.softmax %s : tensor<2x4x8x8xf32>
+  %y = aicf.matmul %p, %v : tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>
+  return %y : tensor<2x4x8x16xf32>
+}
+
+// -----
+
+// Tests that what it becomes stays as it is.
+// CHECK-LABEL: @became
+// CHECK: aicf.attention
+// CHECK-NOT: aicf.attention
+// CHECK: return
+func.func @became(%q: tensor<2x4x8x16xf32> {aicf.role = "input", aicf.name = "q"}, %k: tensor<2x4x8x16xf32> {aicf.role = "input", aicf.name = "k"},
+                  %v: tensor<2x4x8x16xf32> {aicf.role = "input", aicf.name = "v"})
+    -> (tensor<2x4x8x16xf32> {aicf.name = "y"}) {
+  %0 = aicf.transpose %q [0, 2, 1, 3] : tensor<2x4x8x16xf32>
+  %1 = aicf.transpose %k [0, 2, 1, 3] : tensor<2x4x8x16xf32>
+  %2 = aicf.transpose %v [0, 2, 1, 3] : tensor<2x4x8x16xf32>
+  %o, %lse = aicf.attention %0, %1, %2 {scale = 1.0}
+      : tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>
+  %y = aicf.transpose %o [0, 2, 1, 3] : tensor<2x8x4x16xf32>
+  return %y : tensor<2x4x8x16xf32>
 }

@@ -185,7 +185,7 @@ bool AttentionParts::fits() {
     diagonal = hidden->diagonal(shapeOf(scores.getC())[size_t(rank) - 2],
                                 shapeOf(scores.getC()).back());
   if (mask && hidden && !diagonal)
-    return no("one mask is added, and another one hides keys that are no triangle");
+    return no("one mask is added, and another one hides keys that are not a triangle");
   if (softcap < 0)
     return no("the softcap is negative");
   Type element = elementOf(scores.getA());

@@ -792,6 +792,10 @@ PATTERNS = {
         (("l1_loss", False), ("l1_grad", False), ),
         {(1, 0): (0, 0), (1, 1): (0, 1), },
         {((1, 0), (0, 0)), ((1, 0), (0, 1))}, False),
+    "layer_norm_bwd_add": Pattern(
+        (("layer_norm_bwd", False), ("add", False), ("reduce_sum", True), ),
+        {},
+        {((1, 0), (1, 0)), ((1, 0), (0, 1))}, False),
     "lion_update": Pattern(
         (("lion_step", False), ("cast", True), ),
         {},

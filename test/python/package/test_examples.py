@@ -49,6 +49,38 @@ def test_fashion_mnist():
     assert accuracy_of(done.stdout) > 84
 
 
+def test_gpt2_learns_and_prints_a_sample():
+    done = run_example("gpt2", "--data", str(SOURCE / "README.md"), "--steps", "30",
+                       "--prompt", "AICF is")
+    assert done.returncode == 0, done.stderr
+    held_out = re.search(r"^held out: ([\d.]+) nats a token, ([\d.]+) bits a byte$",
+                         done.stdout, re.M)
+    assert float(held_out[1]) < 4.5  # log 256 is 5.55
+    assert done.stdout.partition("training time")[2].partition("\n")[2].startswith("AICF is")
+
+
+def test_gpt2_of_byte_pairs():
+    pytest.importorskip("tokenizers")
+    done = run_example("gpt2", "--data", str(SOURCE / "README.md"), "--steps", "2",
+                       "--tokens", "400")
+    assert done.returncode == 0, done.stderr
+    nats, bits = map(float, re.search(r"([\d.]+) nats a token, ([\d.]+) bits", done.stdout
+                                      ).groups())
+    assert bits < 0.9 * nats / 0.693  # a token has more than a byte
+
+
+@pytest.mark.parametrize("flags, text", [
+    (("--data", "/nothing"), "there is no text in /nothing: install Debian's package"),
+    (("--data", "/etc/hostname"), "and each part needs more than 128"),
+    (("--tokens", "7"), "--tokens is 7, expected 256 or more"),
+    (("--steps", "-1"), "--steps is -1, expected 1 or more"),
+    (("--size", "large"), "invalid choice: 'large'")])
+def test_gpt2_says_what_is_wrong(flags, text):
+    done = run_example("gpt2", *flags)
+    assert done.returncode != 0 and text in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_bar_on_a_terminal(tmp_path):
     pytest.importorskip("tqdm")
     master, slave = pty.openpty()

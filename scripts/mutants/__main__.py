@@ -52,6 +52,8 @@ BESIDES = [
     ("kernels/reference/*", "what kernels are compared with, in f64"),
     ("tools/aicf-tblgen/*", "runs while AICF is built"),
     ("lib/Plugin/*", "registers what the libraries have, which have switches"),
+    ("lib/Runtime/CUDA/SdpaGraph.cpp", "a minute of templates each time; CudnnTest looks at "
+                                       "what a stub of the library is told"),
     ("kernels/KernelRows.cpp", "a table; its conditions are functions of families"),
     ("kernels/*/Cpu.cpp", "loops over elements, which KernelTest compares with the "
                           "reference in more tests than a mutant has time for"),

@@ -70,21 +70,18 @@ private:
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
 };
 
-class Cudnn : public Provider {
+/// The library and its graphs.
+class Graphs {
 public:
-  StatusOr<std::shared_ptr<const CUDACall>>
-  prepare(const ResolvedCall &call, const PrepareContext &context) override {
-    const SdpaKernel *kernel = findSdpaKernel(call.row->kid);
-    if (!kernel)
-      return std::shared_ptr<const CUDACall>();
-    const Sdpa sdpa = kernel->read(call.launchArgs());
+  /// A call of the library; null where it does not run one.
+  std::shared_ptr<const CUDACall> prepare(const Sdpa &sdpa, const ResolvedCall &call,
+                                          const PrepareContext &context) {
     const TensorView &workspace = call.workspace;
     const uint64_t bytes = workspace.start() ? workspace.desc.spanBytes() : 0;
     std::shared_ptr<const cudnn::SdpaGraph> graph = find(sdpa, context);
     if (!graph || graph->workspaceBytes() > bytes)
-      return prepareOwn(kernel->own, call, context);
-    return std::shared_ptr<const CUDACall>(
-        std::make_shared<SdpaCall>(std::move(graph), sdpa, workspace.start()));
+      return nullptr;
+    return std::make_shared<SdpaCall>(std::move(graph), sdpa, workspace.start());
   }
 
 private:
@@ -115,6 +112,15 @@ private:
 #else
 
 /// A build without the library's headers.
+struct Graphs {
+  std::shared_ptr<const CUDACall> prepare(const Sdpa &, const ResolvedCall &,
+                                          const PrepareContext &) {
+    return nullptr;
+  }
+};
+
+#endif // AICF_HAVE_CUDNN
+
 class Cudnn : public Provider {
 public:
   StatusOr<std::shared_ptr<const CUDACall>>
@@ -122,11 +128,14 @@ public:
     const SdpaKernel *kernel = findSdpaKernel(call.row->kid);
     if (!kernel)
       return std::shared_ptr<const CUDACall>();
+    if (auto theirs = graphs.prepare(kernel->read(call.launchArgs()), call, context))
+      return theirs;
     return prepareOwn(kernel->own, call, context);
   }
-};
 
-#endif // AICF_HAVE_CUDNN
+private:
+  Graphs graphs;
+};
 
 } // namespace
 

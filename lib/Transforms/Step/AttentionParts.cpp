@@ -14,9 +14,6 @@ using namespace aicf::step;
 /// The most elements of a head that the op takes.
 static constexpr int64_t kMostHeadSize = 1024;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<ShapedType>(value.getType()).getShape();
-}
 static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
 
 /// What is repeated, or the value itself.

@@ -11,6 +11,10 @@
 
 namespace aicf::step {
 
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
+}
+
 /// What is hidden of the scores: where the constant is not `seenIf`.
 struct Hidden {
   mlir::DenseElementsAttr mask;

@@ -22,10 +22,6 @@ using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<ShapedType>(value.getType()).getShape();
-}
-
 /// [..., length, size] as [batch, length, heads, size].
 static Value toHeads(OpBuilder &b, Location loc, Value heads) {
   ArrayRef<int64_t> shape = shapeOf(heads);
@@ -69,7 +65,7 @@ static Value turned(OpBuilder &b, Location loc, Value heads) {
 }
 
 /// Writes the op, and returns what the product gave.
-static Value write(AttentionParts &parts) {
+static Value writeAttention(AttentionParts &parts) {
   MatmulOp product = parts.product, scores = parts.scores;
   DropoutOp dropout = parts.dropout;
   OpBuilder b(product);
@@ -111,7 +107,7 @@ struct RaiseAttention : aicf::impl::RaiseAttentionBase<RaiseAttention> {
       if (parts.find()) {
         if (auto remark = remark::passed(product.getLoc(), about))
           remark << "two products and a softmax are one attention";
-        product.replaceAllUsesWith(write(parts));
+        product.replaceAllUsesWith(writeAttention(parts));
         isChanged = true;
       } else if (!parts.why().empty()) {
         if (auto remark = remark::missed(product.getLoc(), about))

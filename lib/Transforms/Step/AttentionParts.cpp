@@ -173,14 +173,14 @@ bool AttentionParts::passScores(Value value) {
 }
 
 bool AttentionParts::fits() {
-  const int64_t rank = int64_t(shapeOf(scores.getC()).size());
+  const int64_t rank = int64_t(dimensionsOf(scores.getC()).size());
   if (isReadByOthers)
     return no("other ops read its scores or weights");
   if (rank < 2 || rank > 4)
     return no("there are more dimensions than batch and heads");
   if (hidden)
-    diagonal = hidden->diagonal(shapeOf(scores.getC())[size_t(rank) - 2],
-                                shapeOf(scores.getC()).back());
+    diagonal = hidden->diagonal(dimensionsOf(scores.getC())[size_t(rank) - 2],
+                                dimensionsOf(scores.getC()).back());
   if (mask && hidden && !diagonal)
     return no("one mask is added, and another one hides keys that are not a triangle");
   if (softcap < 0)
@@ -190,7 +190,7 @@ bool AttentionParts::fits() {
     return no("queries and values have different types");
   if (mask && elementOf(mask) != element && !elementOf(mask).isF32())
     return no("the mask has neither the type of queries nor f32");
-  if (std::max(shapeOf(scores.getA()).back(),
+  if (std::max(dimensionsOf(scores.getA()).back(),
                product.getC().getType().getShape().back()) > kMostHeadSize)
     return no("a head has more than 1024 elements");
   return true;

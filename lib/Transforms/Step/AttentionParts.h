@@ -11,7 +11,7 @@
 
 namespace aicf::step {
 
-inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+inline llvm::ArrayRef<int64_t> dimensionsOf(mlir::Value value) {
   return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
 }
 

@@ -24,7 +24,7 @@ using namespace aicf::step;
 
 /// [..., length, size] as [batch, length, heads, size].
 static Value toHeads(OpBuilder &b, Location loc, Value heads) {
-  ArrayRef<int64_t> shape = shapeOf(heads);
+  ArrayRef<int64_t> shape = dimensionsOf(heads);
   if (shape.size() == 4)
     return b.createOrFold<TransposeOp>(loc, heads,
                                        b.getDenseI64ArrayAttr({0, 2, 1, 3}));
@@ -36,7 +36,7 @@ static Value toHeads(OpBuilder &b, Location loc, Value heads) {
 
 /// What broadcasts to scores of this rank, as [batch, heads, queries, keys].
 static Value toScores(OpBuilder &b, Location loc, Value of, size_t rank) {
-  SmallVector<int64_t> shape(shapeOf(of));
+  SmallVector<int64_t> shape(dimensionsOf(of));
   shape.insert(shape.begin(), rank - shape.size(), 1);
   shape.insert(shape.end() - 2, rank == 3 ? 1 : 0, 1); // no heads
   shape.insert(shape.begin(), rank == 2 ? 2 : 0, 1);
@@ -45,7 +45,7 @@ static Value toScores(OpBuilder &b, Location loc, Value of, size_t rank) {
 
 /// What is added to the scores, or true where a key is seen; null for neither.
 static Value maskOf(OpBuilder &b, Location loc, const AttentionParts &parts) {
-  const size_t rank = shapeOf(parts.scores->getResult(0)).size();
+  const size_t rank = dimensionsOf(parts.scores->getResult(0)).size();
   if (parts.mask)
     return toScores(b, loc, parts.mask, rank);
   if (!parts.hidden || parts.diagonal)
@@ -59,7 +59,7 @@ static Value maskOf(OpBuilder &b, Location loc, const AttentionParts &parts) {
 /// Rows as columns.
 static Value turned(OpBuilder &b, Location loc, Value heads) {
   SmallVector<int64_t> order =
-      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(shapeOf(heads).size())));
+      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(dimensionsOf(heads).size())));
   std::swap(order.back(), order[order.size() - 2]);
   return b.createOrFold<TransposeOp>(loc, heads, b.getDenseI64ArrayAttr(order));
 }

@@ -268,9 +268,10 @@ def RaiseAttention : Pass<"aicf-raise-attention", "::mlir::func::FuncOp"> {
 
     - dropout of the weights, which draws the same elements in the op;
     - the softmax;
-    - masks: one of floats that is added, and a `masked_fill` or `where` that writes -65504 or
-      less. What these hide must be a constant that shows a key to every query. A triangle becomes
-      the op's window, and other constants its mask;
+    - masks that are constants: a bias of numbers up to 10,000 that is added, and what hides keys: a
+      `masked_fill` or `where` that writes -65504 or less, or such numbers and zeros that are
+      added. Every query must see a key. A triangle becomes the op's window, and other constants
+      its mask;
     - a softcap, c · tanh(score / c), and factors;
     - the product of q and kᵀ, of 2 to 4 dimensions.
 
@@ -279,10 +280,10 @@ def RaiseAttention : Pass<"aicf-raise-attention", "::mlir::func::FuncOp"> {
     Ops stay as they are in these cases, and a remark says why:
 
     - Something else reads the scores or weights.
-    - What is hidden is known when the plan runs. A query that sees no key would give NaN here,
-      and the op gives 0.
-    - Two masks are added, or one is added in front of a factor.
-    - q, k and v have different element types, or heads have more than 1,024 elements.
+    - A mask is known when the plan runs. A query that sees no key would give NaN here, or the mean
+      of all values, and the op gives 0.
+    - Two biases are added, or one is added in front of a factor.
+    - q, k and v have different element types or batches, or heads have more than 1,024 elements.
 
     The last bits change. The pipeline runs this pass in front of mixed precision and autodiff.
     The pass refuses nothing.

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 
 namespace aicf::families {
 
@@ -56,6 +57,20 @@ template <typename View> bool isPlainWindow(const View &c) {
     return true;
   const bool fromTop = attrs.offset == 0, toEnd = attrs.offset == keys - queries;
   return attrs.window_right == 0 && queries <= keys && (fromTop || toEnd);
+}
+
+/// Heads that do not repeat, and a factor that leaves the order of scores as it is: fused
+/// kernels take the largest score before they multiply.
+inline bool doesRepeat(const rules::Operand &x) {
+  for (size_t i = 0; i < 3; ++i)
+    if (x->dims[i] != 1 && x->stride(i) == 0)
+      return true;
+  return false;
+}
+template <typename View> bool isForCudnn(const View &c) {
+  const float scale = float(c.attrs().scale);
+  return scale > 0 && scale <= std::numeric_limits<float>::max() && !doesRepeat(c.q()) &&
+         !doesRepeat(c.k()) && !doesRepeat(c.v()) && !doesRepeat(c.y());
 }
 
 /// What cuDNN's deterministic gradients need: scores of 16 bits in tiles of 64 x 128, D

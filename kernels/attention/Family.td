@@ -202,7 +202,7 @@ class AttentionCudnn<Primitive record, list<string> rows>
   let variants = [On<"f16">, On<"bf16">];
   let variantName = "cudnn";
   let provider = Cudnn;
-  let takes = "areVectorsOfHeads(c) && isPlainWindow(c)";
+  let takes = "areVectorsOfHeads(c) && isPlainWindow(c) && isForCudnn(c)";
   let workspaceCap = "kCudnnWorkspaceBytes";
   let alignment = 16;
   let preference = -1;

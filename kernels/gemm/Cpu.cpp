@@ -77,16 +77,25 @@ void widenPanel(const T *from, int64_t pitch, int64_t rows, int64_t columns,
       to[i * columns + j] = float(from[i * pitch + j]);
 }
 
-/// The product of a tile in panels that stay in a cache, which a thread keeps.
+constexpr int64_t kRows = 256, kColumns = 256, kDepth = 512; // of panels
+
+/// Memory for panels of both operands and their product, which a thread keeps; null where
+/// there is none.
+float *panelsOfThread() {
+  thread_local std::unique_ptr<float[]> panels;
+  if (!panels)
+    panels.reset(new (std::nothrow) float[kRows * kDepth + kDepth * kColumns +
+                                          kRows * kColumns]);
+  return panels.get();
+}
+
+/// The product of a tile in panels that stay in a cache.
 template <typename T, typename Out>
 bool multiplyWidened(const Tile &t, const T *a, const T *b, Out *c) {
-  constexpr int64_t kRows = 256, kColumns = 256, kDepth = 512;
-  thread_local const std::unique_ptr<float[]> panels(new (std::nothrow) float[
-      kRows * kDepth + kDepth * kColumns + kRows * kColumns]);
-  if (!panels)
+  float *const left = panelsOfThread();
+  if (!left)
     return false;
-  float *left = panels.get(), *right = left + kRows * kDepth,
-        *sums = right + kDepth * kColumns;
+  float *right = left + kRows * kDepth, *sums = right + kDepth * kColumns;
   for (int64_t i = 0; i < t.m; i += kRows)
     for (int64_t j = 0; j < t.n; j += kColumns) {
       const int64_t m = std::min(kRows, t.m - i), n = std::min(kColumns, t.n - j);

@@ -57,9 +57,20 @@ func.func @types(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}, %v:
 
 // -----
 
-// REMARK: Function=mask_type | Remark="two products and a softmax stay as they are: the mask has neither the type of queries nor f32"
-func.func @mask_type(%q: tensor<2x2xf16> {aicf.role = "input", aicf.name = "q"}, %m: tensor<2x2xf64> {aicf.role = "input", aicf.name = "m"}) -> (tensor<2x2xf16> {aicf.name = "y0"}) {
+// REMARK: Function=batches | Remark="two products and a softmax stay as they are: batches or heads of queries, keys and values are repeated"
+func.func @batches(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}, %k: tensor<3x2x2xf32> {aicf.role = "input", aicf.name = "k"}) -> (tensor<3x2x2xf32> {aicf.name = "y0"}) {
+  %s = aicf.matmul %q, %k {transB = true} : tensor<2x2xf32>, tensor<3x2x2xf32>
+  %p = aicf.softmax %s : tensor<3x2x2xf32>
+  %y = aicf.matmul %p, %k : tensor<3x2x2xf32>, tensor<3x2x2xf32>
+  return %y : tensor<3x2x2xf32>
+}
+
+// -----
+
+// REMARK: Function=mask_type | Remark="two products and a softmax stay as they are: the mask does not have the type of queries"
+func.func @mask_type(%q: tensor<2x2xf16> {aicf.role = "input", aicf.name = "q"}) -> (tensor<2x2xf16> {aicf.name = "y0"}) {
   %s = aicf.matmul %q, %q {transB = true} : tensor<2x2xf16>, tensor<2x2xf16>
+  %m = aicf.constant dense<1.0> : tensor<2x2xf64>
   %w = aicf.cast %s to f64 : tensor<2x2xf16>
   %a = aicf.add %w, %m : tensor<2x2xf64>, tensor<2x2xf64>
   %p = aicf.softmax %a : tensor<2x2xf64>
@@ -70,7 +81,7 @@ func.func @mask_type(%q: tensor<2x2xf16> {aicf.role = "input", aicf.name = "q"},
 
 // -----
 
-// Tests products that do not look like attention: no remark.
+// Tests products that do not look like attention, and scores that are rounded: no remark.
 // REMARK-NOT: Function=no_product
 func.func @no_product(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}) -> (tensor<2x2xf32> {aicf.name = "y"}, tensor<2x2xf32> {aicf.name = "z"}) {
   %p = aicf.softmax %q : tensor<2x2xf32>
@@ -78,5 +89,9 @@ func.func @no_product(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}
   %s = aicf.matmul %q, %q {transB = true} : tensor<2x2xf32>, tensor<2x2xf32>
   %w = aicf.softmax %s : tensor<2x2xf32>
   %z = aicf.matmul %w, %q {transA = true} : tensor<2x2xf32>, tensor<2x2xf32>
-  return %y, %z : tensor<2x2xf32>, tensor<2x2xf32>
+  %i = aicf.cast %s to i32 : tensor<2x2xf32>
+  %f = aicf.cast %i to f32 : tensor<2x2xi32>
+  %g = aicf.softmax %f : tensor<2x2xf32>
+  %h = aicf.matmul %g, %z : tensor<2x2xf32>, tensor<2x2xf32>
+  return %y, %h : tensor<2x2xf32>, tensor<2x2xf32>
 }

@@ -39,12 +39,13 @@ func.func @causal(%q: !heads {aicf.role = "input", aicf.name = "q"}, %k: !heads 
 // CHECK: aicf.attention %{{.*}}, %{{.*}}, %{{.*}} mask %[[M]] {scale = 5.0{{[^,]*}}, softcap = 1.0{{[^,]*}}} : tensor<6x8x1x16xf32>
 // CHECK: aicf.reshape %{{.*}} to [6, 8, 16]
 func.func @softcap(%q: tensor<6x8x16xf32> {aicf.role = "input", aicf.name = "q"}, %k: tensor<6x8x16xf32> {aicf.role = "input", aicf.name = "k"},
-                   %v: tensor<6x8x16xf32> {aicf.role = "input", aicf.name = "v"}, %m: tensor<8xf32> {aicf.role = "input", aicf.name = "m"})
+                   %v: tensor<6x8x16xf32> {aicf.role = "input", aicf.name = "v"})
     -> (tensor<6x8x16xf32> {aicf.name = "y"}) {
   %s = aicf.matmul %q, %k {transB = true} : tensor<6x8x16xf32>, tensor<6x8x16xf32>
   %a = aicf.scale %s {factor = 0.5 : f64} : tensor<6x8x8xf32>
   %t = aicf.tanh %a : tensor<6x8x8xf32>
   %c = aicf.scale %t {factor = 10.0 : f64} : tensor<6x8x8xf32>
+  %m = aicf.constant dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]> : tensor<8xf32>
   %b = aicf.broadcast %m to [6, 8, 8] : tensor<8xf32>
   %f = aicf.add %b, %c : tensor<6x8x8xf32>, tensor<6x8x8xf32>
   %p = aicf.softmax %f : tensor<6x8x8xf32>
@@ -70,6 +71,30 @@ func.func @shown(%q: tensor<2x4xf16> {aicf.role = "input", aicf.name = "q"}, %k:
   %h = aicf.cast %p to f16 : tensor<2x2xf32>
   %y = aicf.matmul %h, %k : tensor<2x2xf16>, tensor<2x4xf16>
   return %y : tensor<2x4xf16>
+}
+
+// -----
+
+// Tests a triangle that is added, and lengths that grow by one, which are not a triangle.
+// CHECK-LABEL: @added
+// CHECK: aicf.attention %{{.*}}, %{{.*}}, %{{.*}} {scale = 1.0{{[^,]*}}, window_right = 0 : i64}
+// CHECK: %[[M:.*]] = aicf.reshape %{{.*}} to [2, 1, 1, 2]
+// CHECK: aicf.attention %{{.*}}, %{{.*}}, %{{.*}} mask %[[M]] {scale = 1.0{{[^,]*}}}
+func.func @added(%q: tensor<2x2x4xf32> {aicf.role = "input", aicf.name = "q"})
+    -> (tensor<2x2x4xf32> {aicf.name = "y"}, tensor<2x2x4xf32> {aicf.name = "z"}) {
+  %s = aicf.matmul %q, %q {transB = true} : tensor<2x2x4xf32>, tensor<2x2x4xf32>
+  %t = aicf.constant dense<[[0.0, -1.0e9], [0.0, 0.0]]> : tensor<2x2xf32>
+  %u = aicf.broadcast %t to [2, 2, 2] : tensor<2x2xf32>
+  %a = aicf.add %s, %u : tensor<2x2x2xf32>, tensor<2x2x2xf32>
+  %p = aicf.softmax %a : tensor<2x2x2xf32>
+  %y = aicf.matmul %p, %q : tensor<2x2x2xf32>, tensor<2x2x4xf32>
+  %r = aicf.matmul %y, %y {transB = true} : tensor<2x2x4xf32>, tensor<2x2x4xf32>
+  %l = aicf.constant dense<[[[0, 1]], [[0, 0]]]> : tensor<2x1x2xi1>
+  %m = aicf.broadcast %l to [2, 2, 2] : tensor<2x1x2xi1>
+  %f = aicf.masked_fill %r, %m {value = 0xFFF0000000000000 : f64} : tensor<2x2x2xf32>, tensor<2x2x2xi1>
+  %w = aicf.softmax %f : tensor<2x2x2xf32>
+  %z = aicf.matmul %w, %y : tensor<2x2x2xf32>, tensor<2x2x4xf32>
+  return %y, %z : tensor<2x2x4xf32>, tensor<2x2x4xf32>
 }
 
 // -----

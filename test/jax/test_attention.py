@@ -71,6 +71,9 @@ CASES = {
                               BIAS, X, W, MASK),
     "lengths": (lambda w, x, q, k: weighted(attention(
         *qkv(w, x), query_seq_lengths=q, key_value_seq_lengths=k)), W, X, *LENGTHS),
+    "trained bias of all batches in vmap": (
+        lambda b, x, w: jax.vmap(lambda x: weighted(attention(*qkv(w, x), b)))(x).sum(),
+        BIAS, np.stack([X, X + 1, 2 * X]), W),
     "no batch": (lambda w, x: (attention(*(a[0] for a in qkv(w, x))) * WEIGHTS[0]).sum(),
                  W, X),
     "bf16": (lambda w, x: weighted(attention(
@@ -104,8 +107,11 @@ def test_attention_is_found(name):
 
 @pytest.mark.parametrize("loss", [
     lambda w, x: jax.jvp(lambda x: weighted(attention(*qkv(w, x))), (x,), (x,))[1],
-    lambda w, x: weighted(attention(*qkv(w, x), return_residual=True)[0])],
-    ids=["derivatives forward", "residual"])
+    lambda w, x: weighted(attention(*qkv(w, x), return_residual=True)[0]),
+    lambda w, x: weighted(attention(*qkv(w, x), local_window_size=(3, -1))),
+    lambda w, x: weighted(attention(*(a.astype(jnp.bfloat16) for a in qkv(w, x)),
+                                    jnp.ones((1, 1, 1, T))))],
+    ids=["derivatives forward", "residual", "a negative window", "a bias of more bits"])
 def test_what_is_not_one_op_is_what_jax_computes(loss):
     assert "aicf.attention" not in found_in(compiled(loss, W, X))
 

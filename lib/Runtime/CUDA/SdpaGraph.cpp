@@ -26,9 +26,12 @@ char runtimeToken;
 /// The table of the last device that loaded the library.
 const CudaApi *cudaOfFrontend = nullptr;
 
-void *openForFrontend(const char *name, int) {
-  // Nothing of ours compiles text by NVRTC, and the driver is asked by the runtime.
-  return std::string_view(name) == "libcudart.so.13" ? &runtimeToken : nullptr;
+void *openForFrontend(const char *text, int) {
+  // Two runtimes would make it warn. Nothing of ours compiles text by NVRTC, and the
+  // driver is asked by the runtime.
+  const std::string_view name(text);
+  return name.find("cudart") != name.npos && name != "libcudart.so.12" ? &runtimeToken
+                                                                       : nullptr;
 }
 
 void *runtimeFunction(std::string_view name) {
@@ -122,8 +125,9 @@ template <typename Attributes> void setWindow(Attributes &to, const Sdpa &sdpa) 
                                 ? fe::DiagonalAlignment_t::BOTTOM_RIGHT
                                 : fe::DiagonalAlignment_t::TOP_LEFT);
   to.set_diagonal_band_right_bound(0);
-  if (sdpa.extents.left >= 0) // it counts the query's own place
-    to.set_diagonal_band_left_bound(sdpa.extents.left + 1);
+  // It counts the query's own place, as an int. A wider window hides nothing.
+  if (sdpa.extents.left >= 0 && sdpa.extents.left < sdpa.extents.keys - 1)
+    to.set_diagonal_band_left_bound(int(sdpa.extents.left + 1));
 }
 
 void addForward(fe::graph::Graph &graph, const Sdpa &s) {
@@ -200,10 +204,19 @@ private:
 
 StatusOr<std::unique_ptr<Library>> Library::load(const CudaApi &api) {
   const char *path = std::getenv("AICF_CUDNN_LIBRARY");
-  void *opened = dlopen(path ? path : "libcudnn.so.9", RTLD_NOW);
+  path = path ? path : "libcudnn.so.9";
+  void *opened = dlopen(path, RTLD_NOW);
   if (!opened)
     return makeError(StatusCode::NotImplemented, dlerror());
-  fe::cudnn_dlhandle = opened; // stays open: its kernels live until the process ends
+  // The library stays open: its kernels live until the process ends, and the frontend
+  // keeps what it looked up.
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!dlsym(opened, "cudnnGetVersion") || !dlsym(opened, "cudnnCreate"))
+    return makeError(StatusCode::NotImplemented, path, " is not cuDNN");
+  if (fe::cudnn_dlhandle && fe::cudnn_dlhandle != opened)
+    return makeError(StatusCode::NotImplemented, "the process has another cuDNN");
+  fe::cudnn_dlhandle = opened;
   cudaOfFrontend = &api;
   std::unique_ptr<Library> library(new Library);
   AICF_RETURN_IF_ERROR(guarded("cudnnCreate", [&]() -> fe::error_t {
@@ -227,6 +240,7 @@ size_t Library::version() const { return fe::detail::get_backend_version(); }
 
 StatusOr<std::shared_ptr<const SdpaGraph>>
 SdpaGraph::build(Library &library, const Sdpa &sdpa, int computeCapability) {
+  std::lock_guard<std::mutex> lock(library.mutex);
   auto graph = std::make_shared<BuiltGraph>(
       library.mutex, static_cast<cudnnHandle_t>(library.handle));
   AICF_RETURN_IF_ERROR(guarded(

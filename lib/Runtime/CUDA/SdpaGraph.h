@@ -19,11 +19,12 @@
 namespace aicf::cudnn {
 
 /// The library, and its handle on the card that was current when it was made. One thread
-/// at a time launches by it.
+/// at a time builds or launches by it. A process has one such library.
 class Library {
 public:
   /// Loads AICF_CUDNN_LIBRARY, or libcudnn.so.9 from the loader's path or from what is in
-  /// the process already. Errors: NotImplemented (it is not there, and why).
+  /// the process already. Errors: NotImplemented (it is not there, or the process has
+  /// another one already, and why).
   static StatusOr<std::unique_ptr<Library>> load(const CudaApi &api);
   ~Library();
   size_t version() const; ///< 91900 is 9.19.0

@@ -7,6 +7,8 @@
 
 #include "lib/Transforms/Step/AttentionParts.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace aicf;
 using namespace aicf::step;
@@ -32,6 +34,9 @@ static DenseElementsAttr constantIn(Value value) {
 /// none that is lower.
 static bool hides(double number) { return number <= -65504; }
 
+/// Whether it is added like a bias: far from what hides.
+static bool isModerate(double number) { return std::abs(number) <= 1e4; }
+
 SmallVector<bool> Hidden::seen() const {
   return llvm::map_to_vector(mask.getValues<bool>(),
                              [&](bool is) { return is == seenIf; });
@@ -39,6 +44,8 @@ SmallVector<bool> Hidden::seen() const {
 
 bool Hidden::showsAKeyInEachRow() const {
   const SmallVector<bool> all = seen();
+  if (mask.getType().getRank() == 0)
+    return all.front();
   for (size_t at = 0; at < all.size(); at += size_t(keys()))
     if (!llvm::is_contained(ArrayRef(all).slice(at, size_t(keys())), true))
       return false;
@@ -46,7 +53,9 @@ bool Hidden::showsAKeyInEachRow() const {
 }
 
 std::optional<int64_t> Hidden::diagonal(int64_t numQueries, int64_t numKeys) const {
-  if (mask.getNumElements() != numQueries * numKeys || keys() != numKeys)
+  ArrayRef<int64_t> shape = mask.getType().getShape();
+  if (shape.size() < 2 || shape.drop_back().back() != numQueries ||
+      keys() != numKeys || mask.getNumElements() != numQueries * numKeys)
     return std::nullopt;
   const SmallVector<bool> all = seen();
   const int64_t offset =
@@ -68,11 +77,12 @@ bool AttentionParts::find() {
   return passMasks(value) && passScores(value) && fits();
 }
 
-/// Scores and weights have 32 bits or more inside of the op, so casts are passed. Nothing
-/// else may read what is passed on the way.
+/// Scores and weights have 32 bits or more inside of the op, so casts from floats to floats
+/// are passed. Nothing else may read what is passed on the way.
 Value AttentionParts::passed(Value value) {
   isReadByOthers |= !value.hasOneUse();
-  for (auto cast = value.getDefiningOp<CastOp>(); cast;
+  for (auto cast = value.getDefiningOp<CastOp>();
+       cast && isa<FloatType>(elementOf(cast)) && isa<FloatType>(elementOf(cast.getX()));
        cast = value.getDefiningOp<CastOp>()) {
     value = cast.getX();
     isReadByOthers |= !value.hasOneUse();
@@ -124,39 +134,67 @@ bool AttentionParts::passWhere(WhereOp where, Value &value) {
 }
 
 bool AttentionParts::hide(Value condition, bool seenIf, double number) {
-  const Hidden found{constantIn(condition), seenIf};
-  if (hidden)
-    return no("two masks hide keys");
+  const DenseElementsAttr constant = constantIn(condition);
   if (!hides(number))
     return no("what a mask writes does not hide a key");
-  if (!found.mask)
+  if (!constant)
     return no("what is hidden is known when it runs, and a query may see no key");
+  return hideConstant({constant, seenIf});
+}
+
+bool AttentionParts::hideConstant(const Hidden &found) {
+  if (hidden)
+    return no("two masks hide keys");
   if (!found.showsAKeyInEachRow())
     return no("a query sees no key");
   hidden = found;
   return true;
 }
 
-static bool leadsToProduct(Value value) {
+static bool leadsToProduct(Value value, unsigned depth = 8) {
   Operation *op = value.getDefiningOp();
-  if (!op || isa<MatmulOp>(op))
-    return op != nullptr;
+  if (!op || depth == 0 || isa<MatmulOp>(op))
+    return op && depth > 0;
   if (auto add = dyn_cast<AddOp>(op))
-    return leadsToProduct(add.getA()) || leadsToProduct(add.getB());
+    return leadsToProduct(add.getA(), depth - 1) ||
+           leadsToProduct(add.getB(), depth - 1);
   return isa<CastOp, ScaleOp, TanhOp, MaskedFillOp>(op) &&
-         leadsToProduct(op->getOperand(0));
+         leadsToProduct(op->getOperand(0), depth - 1);
 }
 
-/// The operand that leads to a product is the scores; the other one is a mask.
+/// The operand that leads to a product is the scores; the other one is a mask. One that
+/// hides keys is 0 elsewhere. What is known when it runs may hide all keys of a query, whose
+/// weights the op's gradient could not tell from the sum of their powers.
 bool AttentionParts::addMask(AddOp add, Value &value) {
   const bool isFirst = leadsToProduct(add.getA());
   if (!isFirst && !leadsToProduct(add.getB()))
     return false;
-  if (mask)
-    return no("two masks are added");
-  mask = repeatedBy(isFirst ? add.getB() : add.getA());
+  Value added = isFirst ? add.getB() : add.getA();
   value = isFirst ? add.getA() : add.getB();
-  return true;
+  const DenseElementsAttr constant = constantIn(added);
+  if (!constant || !isa<FloatType>(constant.getElementType()))
+    return no("what is added is known when it runs, and a query may see no key");
+  SmallVector<bool> isHidden;
+  bool isBias = true, isZero = true;
+  for (const APFloat &element : constant.getValues<APFloat>()) {
+    APFloat wide = element;
+    bool losesInfo = false;
+    wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+    const double number = wide.convertToDouble();
+    isHidden.push_back(hides(number));
+    isBias &= isModerate(number);
+    isZero &= hides(number) || number == 0;
+  }
+  if (isBias) {
+    if (mask)
+      return no("two masks are added");
+    mask = repeatedBy(added);
+    return true;
+  }
+  if (!isZero)
+    return no("what is added hides keys, and changes scores of others");
+  auto type = constant.getType().clone(IntegerType::get(add.getContext(), 1));
+  return hideConstant({DenseElementsAttr::get(cast<ShapedType>(type), isHidden), false});
 }
 
 bool AttentionParts::passScores(Value value) {
@@ -172,12 +210,28 @@ bool AttentionParts::passScores(Value value) {
   return scores && !scores.getTransA();
 }
 
+/// Products of the same batches and heads, or with one that serves several of q's.
+static bool haveSameBatches(MatmulOp scores, MatmulOp product) {
+  ArrayRef<int64_t> q = dimensionsOf(scores.getA()), k = dimensionsOf(scores.getB()),
+                    v = dimensionsOf(product.getB()), y = dimensionsOf(product.getC());
+  if (k.size() != q.size() || v.size() != q.size() || y.size() != q.size())
+    return false;
+  const auto front = [](ArrayRef<int64_t> shape) { return shape.drop_back(2); };
+  if (front(k) != front(v) || front(y) != front(q))
+    return false;
+  if (q.size() < 4)
+    return front(k) == front(q);
+  return k[0] == q[0] && q[1] % k[1] == 0;
+}
+
 bool AttentionParts::fits() {
   const int64_t rank = int64_t(dimensionsOf(scores.getC()).size());
   if (isReadByOthers)
     return no("other ops read its scores or weights");
   if (rank < 2 || rank > 4)
     return no("there are more dimensions than batch and heads");
+  if (!haveSameBatches(scores, product))
+    return no("batches or heads of queries, keys and values are repeated");
   if (hidden)
     diagonal = hidden->diagonal(dimensionsOf(scores.getC())[size_t(rank) - 2],
                                 dimensionsOf(scores.getC()).back());
@@ -188,8 +242,8 @@ bool AttentionParts::fits() {
   Type element = elementOf(scores.getA());
   if (elementOf(product.getB()) != element || elementOf(product.getC()) != element)
     return no("queries and values have different types");
-  if (mask && elementOf(mask) != element && !elementOf(mask).isF32())
-    return no("the mask has neither the type of queries nor f32");
+  if (mask && elementOf(mask) != element)
+    return no("the mask does not have the type of queries");
   if (std::max(dimensionsOf(scores.getA()).back(),
                product.getC().getType().getShape().back()) > kMostHeadSize)
     return no("a head has more than 1024 elements");

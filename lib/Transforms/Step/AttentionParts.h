@@ -55,6 +55,7 @@ private:
   double passFactors(mlir::Value &value);
   bool passMasks(mlir::Value &value);
   bool hide(mlir::Value condition, bool seenIf, double number);
+  bool hideConstant(const Hidden &found);
   bool passWhere(WhereOp where, mlir::Value &value);
   bool addMask(AddOp add, mlir::Value &value);
   bool passScores(mlir::Value value);

@@ -102,8 +102,11 @@ def _batched(bind: Callable[..., Any], operands: Sequence[Any], dims: Sequence[A
         x = jnp.broadcast_to(x, (outer, *x.shape)) if d is None else jnp.moveaxis(x, d, 0)
         x = jnp.broadcast_to(x, (outer, inner, *x.shape[2:]))
         flat.append(x.reshape(outer * inner, *x.shape[2:]))
-    made = bind(*flat, **params)
-    return [m.reshape(outer, inner, *m.shape[1:]) for m in made], [0] * len(made)
+    made = [m.reshape(outer, inner, *m.shape[1:]) for m in bind(*flat, **params)]
+    # The slopes of a mask, which come last, of all batches that it serves.
+    if len(made) == 4 and operands[6].shape[0 if dims[6] is None or dims[6] > 0 else 1] == 1:
+        made[3] = made[3].sum(1, keepdims=True)
+    return made, [0] * len(made)
 
 
 def _primitive(name: str, run: Callable[..., Any], types: Callable[..., Any]) -> Primitive:
@@ -161,7 +164,6 @@ def _combined(function: Any, bias: Any, mask: Any, q: Any, k: Any, q_lengths: An
         seen = of_lengths if mask is None else jnp.logical_and(mask, of_lengths)
     if bias is None:
         return seen, seen
-    bias = bias if bias.dtype == q.dtype else bias.astype(jnp.float32)
     return (bias if seen is None else jnp.where(seen, bias, -jnp.inf)), seen
 
 
@@ -181,7 +183,9 @@ def _replacement(function: Any, original: Callable[..., Any]) -> Callable[..., A
                   return_residual: bool = False) -> Any:
         sizes = query.shape[3], value.shape[3]
         if return_residual or isinstance(scale, jax.core.Tracer) or max(sizes) > 1024 \
-                or not query.dtype == key.dtype == value.dtype:
+                or not query.dtype == key.dtype == value.dtype \
+                or bias is not None and bias.dtype != query.dtype \
+                or min(local_window_size or (0,)) < 0:  # -1 would be all keys
             return original(query, key, value, bias, mask, is_causal, scale, q_seqlen,
                             kv_seqlen, local_window_size, return_residual)
         window = _window_of(is_causal, scale, local_window_size)

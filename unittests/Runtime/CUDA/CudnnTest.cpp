@@ -136,6 +136,12 @@ TEST_F(Cudnn, IsLoadedByTheFirstCallAndBuildsAGraphOnce) {
   EXPECT_EQ(stubs("aicf_cudnn_stub_handles"), 0) << "the device had it";
 }
 
+TEST_F(Cudnn, IsNotForFactorsThatTurnTheOrderOfScores) {
+  for (double scale : {0.0, -0.25, 1e-60, 1e60})
+    EXPECT_FALSE(prepare(false, scale).ok()) << scale;
+  EXPECT_EQ(stubs("aicf_cudnn_stub_handles"), 0);
+}
+
 /// Kernels of ours are what the fake card counts.
 TEST_F(Cudnn, MakesPlaceForOursWhereItDoesNotRunACall) {
   auto launched = [&](bool isGradient) {

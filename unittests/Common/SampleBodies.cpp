@@ -209,10 +209,14 @@ bool isTaken(const KindRow &row, const PatternInfo &pattern) {
 /// For every type and size, or for those that some kernel takes.
 void addIfTaken(KindRow row, const PatternInfo &pattern,
                 std::vector<KindRow> &rows) {
-  for (auto [multiple, leastColumns] :
-       {std::pair(1, 1), std::pair(8, 1), std::pair(1, 1025)}) // a long row
+  struct Sizes {
+    int64_t multiple, leastRows, leastColumns;
+  };
+  for (auto [multiple, leastRows, leastColumns] :
+       {Sizes{1, 1, 1}, {8, 1, 1}, {1, 1, 1025}, {8, 512, 1}}) // long rows, many rows
     for (bool isHalf : {false, true}) {
       row.multiple = multiple;
+      row.leastRows = leastRows;
       row.leastColumns = leastColumns;
       row.isHalf = isHalf;
       if (isTaken(row, pattern)) {

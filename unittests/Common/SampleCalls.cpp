@@ -130,7 +130,8 @@ Sample makeSample(const KindRow &row, int64_t m, int64_t n, DType dtype) {
   auto roundUp = [&](int64_t size) {
     return (size + row.multiple - 1) / row.multiple * row.multiple;
   };
-  Sample sample = row.make(roundUp(m), roundUp(std::max(n, row.leastColumns)));
+  Sample sample = row.make(roundUp(std::max(m, row.leastRows)),
+                           roundUp(std::max(n, row.leastColumns)));
   sample.kind = row.kind;
   const OpInfo &info = infoOf(row.kind);
   const bool saysItsType =

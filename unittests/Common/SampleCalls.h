@@ -53,6 +53,7 @@ struct KindRow {
   bool isHalf = false;
   /// m and n are rounded up to its multiples.
   int64_t multiple = 1;
+  int64_t leastRows = 1;    ///< of m
   int64_t leastColumns = 1; ///< of n
 
   /// What the row is tried with where one type is enough.

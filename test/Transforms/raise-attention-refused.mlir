@@ -81,6 +81,21 @@ func.func @mask_type(%q: tensor<2x2xf16> {aicf.role = "input", aicf.name = "q"})
 
 // -----
 
+// Tests a constant of 32 GiB of one number, which nobody looks at element by element.
+// REMARK: Function=huge | Remark="two products and a softmax stay as they are: the mask does not have the type of queries"
+func.func @huge(%q: tensor<65536x64xf16> {aicf.role = "input", aicf.name = "q"}) -> (tensor<65536x64xf16> {aicf.name = "y"}) {
+  %s = aicf.matmul %q, %q {transB = true} : tensor<65536x64xf16>, tensor<65536x64xf16>
+  %m = aicf.constant dense<1.0> : tensor<65536x65536xf64>
+  %w = aicf.cast %s to f64 : tensor<65536x65536xf16>
+  %a = aicf.add %w, %m : tensor<65536x65536xf64>, tensor<65536x65536xf64>
+  %p = aicf.softmax %a : tensor<65536x65536xf64>
+  %h = aicf.cast %p to f16 : tensor<65536x65536xf64>
+  %y = aicf.matmul %h, %q : tensor<65536x65536xf16>, tensor<65536x64xf16>
+  return %y : tensor<65536x64xf16>
+}
+
+// -----
+
 // Tests products that do not look like attention, and scores that are rounded: no remark.
 // REMARK-NOT: Function=no_product
 func.func @no_product(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}) -> (tensor<2x2xf32> {aicf.name = "y"}, tensor<2x2xf32> {aicf.name = "z"}) {

@@ -38,13 +38,15 @@ static bool hides(double number) { return number <= -65504; }
 static bool isModerate(double number) { return std::abs(number) <= 1e4; }
 
 SmallVector<bool> Hidden::seen() const {
+  if (mask.isSplat())
+    return {mask.getSplatValue<bool>() == seenIf};
   return llvm::map_to_vector(mask.getValues<bool>(),
                              [&](bool is) { return is == seenIf; });
 }
 
 bool Hidden::showsAKeyInEachRow() const {
   const SmallVector<bool> all = seen();
-  if (mask.getType().getRank() == 0)
+  if (mask.isSplat())
     return all.front();
   for (size_t at = 0; at < all.size(); at += size_t(keys()))
     if (!llvm::is_contained(ArrayRef(all).slice(at, size_t(keys())), true))
@@ -54,7 +56,7 @@ bool Hidden::showsAKeyInEachRow() const {
 
 std::optional<int64_t> Hidden::diagonal(int64_t numQueries, int64_t numKeys) const {
   ArrayRef<int64_t> shape = mask.getType().getShape();
-  if (shape.size() < 2 || shape.drop_back().back() != numQueries ||
+  if (mask.isSplat() || shape.size() < 2 || shape.drop_back().back() != numQueries ||
       keys() != numKeys || mask.getNumElements() != numQueries * numKeys)
     return std::nullopt;
   const SmallVector<bool> all = seen();
@@ -176,15 +178,18 @@ bool AttentionParts::addMask(AddOp add, Value &value) {
     return no("what is added is known when it runs, and a query may see no key");
   SmallVector<bool> isHidden;
   bool isBias = true, isZero = true;
-  for (const APFloat &element : constant.getValues<APFloat>()) {
-    APFloat wide = element;
+  auto see = [&](APFloat element) {
     bool losesInfo = false;
-    wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
-    const double number = wide.convertToDouble();
+    element.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+    const double number = element.convertToDouble();
     isHidden.push_back(hides(number));
     isBias &= isModerate(number);
     isZero &= hides(number) || number == 0;
-  }
+  };
+  if (constant.isSplat()) // of any size
+    see(constant.getSplatValue<APFloat>());
+  else
+    llvm::for_each(constant.getValues<APFloat>(), see);
   if (isBias) {
     if (mask)
       return no("two masks are added");

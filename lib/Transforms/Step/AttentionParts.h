@@ -20,6 +20,7 @@ struct Hidden {
   mlir::DenseElementsAttr mask;
   bool seenIf = false;
 
+  /// One for each element, or for all of a splat.
   llvm::SmallVector<bool> seen() const;
   int64_t keys() const { return mask.getType().getShape().back(); }
   /// A query that sees no key gives NaN, or the mean of all: the op gives 0.

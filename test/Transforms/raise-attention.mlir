@@ -99,6 +99,20 @@ func.func @added(%q: tensor<2x2x4xf32> {aicf.role = "input", aicf.name = "q"})
 
 // -----
 
+// Tests a constant that shows all keys, which is not a mask.
+// CHECK-LABEL: @all
+// CHECK: aicf.attention %{{.*}}, %{{.*}}, %{{.*}} {scale = 1.0{{[^,]*}}} :
+func.func @all(%q: tensor<2x4xf32> {aicf.role = "input", aicf.name = "q"}) -> (tensor<2x4xf32> {aicf.name = "y"}) {
+  %s = aicf.matmul %q, %q {transB = true} : tensor<2x4xf32>, tensor<2x4xf32>
+  %c = aicf.constant dense<false> : tensor<2x2xi1>
+  %f = aicf.masked_fill %s, %c {value = 0xFFF0000000000000 : f64} : tensor<2x2xf32>, tensor<2x2xi1>
+  %p = aicf.softmax %f : tensor<2x2xf32>
+  %y = aicf.matmul %p, %q : tensor<2x2xf32>, tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
+}
+
+// -----
+
 // Tests the example of the page.
 // CHECK-LABEL: @page
 // CHECK: aicf.attention

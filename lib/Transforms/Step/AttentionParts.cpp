@@ -38,16 +38,12 @@ static bool hides(double number) { return number <= -65504; }
 static bool isModerate(double number) { return std::abs(number) <= 1e4; }
 
 SmallVector<bool> Hidden::seen() const {
-  if (mask.isSplat())
-    return {mask.getSplatValue<bool>() == seenIf};
   return llvm::map_to_vector(mask.getValues<bool>(),
                              [&](bool is) { return is == seenIf; });
 }
 
 bool Hidden::showsAKeyInEachRow() const {
   const SmallVector<bool> all = seen();
-  if (mask.isSplat())
-    return all.front();
   for (size_t at = 0; at < all.size(); at += size_t(keys()))
     if (!llvm::is_contained(ArrayRef(all).slice(at, size_t(keys())), true))
       return false;
@@ -56,7 +52,7 @@ bool Hidden::showsAKeyInEachRow() const {
 
 std::optional<int64_t> Hidden::diagonal(int64_t numQueries, int64_t numKeys) const {
   ArrayRef<int64_t> shape = mask.getType().getShape();
-  if (mask.isSplat() || shape.size() < 2 || shape.drop_back().back() != numQueries ||
+  if (shape.size() < 2 || shape.drop_back().back() != numQueries ||
       keys() != numKeys || mask.getNumElements() != numQueries * numKeys)
     return std::nullopt;
   const SmallVector<bool> all = seen();
@@ -147,35 +143,31 @@ bool AttentionParts::hide(Value condition, bool seenIf, double number) {
 bool AttentionParts::hideConstant(const Hidden &found) {
   if (hidden)
     return no("two masks hide keys");
-  if (!found.showsAKeyInEachRow())
+  // One value of any size shows all keys, or none.
+  const bool isOne = found.mask.isSplat();
+  if (isOne ? found.mask.getSplatValue<bool>() != found.seenIf
+            : !found.showsAKeyInEachRow())
     return no("a query sees no key");
-  hidden = found;
+  if (!isOne)
+    hidden = found;
   return true;
 }
 
-static bool leadsToProduct(Value value, unsigned depth = 8) {
-  Operation *op = value.getDefiningOp();
-  if (!op || depth == 0 || isa<MatmulOp>(op))
-    return op && depth > 0;
-  if (auto add = dyn_cast<AddOp>(op))
-    return leadsToProduct(add.getA(), depth - 1) ||
-           leadsToProduct(add.getB(), depth - 1);
-  return isa<CastOp, ScaleOp, TanhOp, MaskedFillOp>(op) &&
-         leadsToProduct(op->getOperand(0), depth - 1);
-}
-
-/// The operand that leads to a product is the scores; the other one is a mask. One that
-/// hides keys is 0 elsewhere. What is known when it runs may hide all keys of a query, whose
-/// weights the op's gradient could not tell from the sum of their powers.
+/// One operand is a constant, and the other one the scores. What hides keys is 0 elsewhere.
+/// What is known when it runs may hide all keys of a query, whose weights the op's gradient
+/// could not tell from the sum of their powers.
 bool AttentionParts::addMask(AddOp add, Value &value) {
-  const bool isFirst = leadsToProduct(add.getA());
-  if (!isFirst && !leadsToProduct(add.getB()))
-    return false;
+  const bool isFirst = !constantIn(add.getA());
   Value added = isFirst ? add.getB() : add.getA();
   value = isFirst ? add.getA() : add.getB();
   const DenseElementsAttr constant = constantIn(added);
-  if (!constant || !isa<FloatType>(constant.getElementType()))
-    return no("what is added is known when it runs, and a query may see no key");
+  if (!constant) {
+    passFactors(added);
+    passFactors(value);
+    return added.getDefiningOp<MatmulOp>() || value.getDefiningOp<MatmulOp>()
+               ? no("what is added is known when it runs, and a query may see no key")
+               : false;
+  }
   SmallVector<bool> isHidden;
   bool isBias = true, isZero = true;
   auto see = [&](APFloat element) {

@@ -15,12 +15,11 @@ inline llvm::ArrayRef<int64_t> dimensionsOf(mlir::Value value) {
   return mlir::cast<mlir::ShapedType>(value.getType()).getShape();
 }
 
-/// What is hidden of the scores: where the constant is not `seenIf`.
+/// What is hidden of the scores: where the constant, which has two values, is not `seenIf`.
 struct Hidden {
   mlir::DenseElementsAttr mask;
   bool seenIf = false;
 
-  /// One for each element, or for all of a splat.
   llvm::SmallVector<bool> seen() const;
   int64_t keys() const { return mask.getType().getShape().back(); }
   /// A query that sees no key gives NaN, or the mean of all: the op gives 0.

@@ -61,9 +61,13 @@ protected:
   /// Prepares attention, or its gradients, of 2 x 4 heads of 16 elements and 32 tokens.
   /// Its tensors lie 64 KiB apart, operands first.
   StatusOr<ResolvedCall> prepare(bool isGradient = false, double scale = 0.25) {
+    return prepare(isGradient, {scale, 0, -1, 0, 0, 0, 0}); // causal
+  }
+  StatusOr<ResolvedCall> prepare(bool isGradient, const AttentionAttrs &attrs) {
     const TensorDesc heads(DType::BF16, {2, 32, 4, 16}), rows(DType::F32, {2, 4, 32});
-    const AttentionAttrs attrs = {scale, 0, -1, 0, 0, 0, 0}; // causal
-    const AttentionBwdAttrs gradient = {scale, 0, -1, 0, 0, 0, 0};
+    const AttentionBwdAttrs gradient = {
+        attrs.scale, attrs.softcap, attrs.window_left, attrs.window_right, attrs.offset,
+        attrs.p,     attrs.seed};
     ins.clear(), outs.clear();
     char *at = memory;
     auto add = [&](std::vector<TensorView> &to, const TensorDesc &desc) {
@@ -136,10 +140,17 @@ TEST_F(Cudnn, IsLoadedByTheFirstCallAndBuildsAGraphOnce) {
   EXPECT_EQ(stubs("aicf_cudnn_stub_handles"), 0) << "the device had it";
 }
 
-TEST_F(Cudnn, IsNotForFactorsThatTurnTheOrderOfScores) {
+/// Fields in the order of the record: scale, softcap, window_left, window_right, offset,
+/// p, seed.
+TEST_F(Cudnn, IsNotForFactorsThatTurnTheOrderOfScoresNorForOtherWindows) {
   for (double scale : {0.0, -0.25, 1e-60, 1e60})
     EXPECT_FALSE(prepare(false, scale).ok()) << scale;
-  EXPECT_EQ(stubs("aicf_cudnn_stub_handles"), 0);
+  for (const AttentionAttrs &attrs :
+       {AttentionAttrs{1, 5, -1, -1, 0, 0, 0}, {1, 0, -1, 2, 0, 0, 0},
+        {1, 0, 3, -1, 0, 0, 0}, {1, 0, -1, 0, 4, 0, 0}})
+    for (bool isGradient : {false, true})
+      EXPECT_FALSE(prepare(isGradient, attrs).ok()) << attrs.window_right;
+  EXPECT_TRUE(prepare(false, {1, 0, 3, 0, 0, 0, 0}).ok());
 }
 
 /// Kernels of ours are what the fake card counts.

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import zipfile
 
-from remotezip import RemoteZip
+from remotezip import RemoteZip, RemoteZipError
 
 WHEELS = ["nvidia-cublas==13.0.2.14", "nvidia-cudnn-cu13==9.28.1.4",
           "nvidia-cuda-nvrtc==13.0.88", "nvidia-cudnn-frontend==1.32.0"]
@@ -29,10 +29,21 @@ def addresses() -> list[str]:
     return [item["download_info"]["url"] for item in json.loads(report)["install"]]
 
 
+def certificates() -> str | bool:
+    """Returns the file of certificates that pip is told to trust; True: the usual ones."""
+    settings = subprocess.run([sys.executable, "-m", "pip", "config", "list"], check=True,
+                              stdout=subprocess.PIPE, text=True).stdout
+    for line in settings.splitlines():
+        name, _, value = line.partition("=")
+        if name.endswith(".cert"):
+            return value.strip("'")
+    return True
+
+
 def opened(address: str) -> zipfile.ZipFile:
     if address.startswith("file://"):
         return zipfile.ZipFile(address.removeprefix("file://"))
-    return RemoteZip(address)
+    return RemoteZip(address, verify=certificates())
 
 
 def headers(wheel: zipfile.ZipFile) -> dict[str, bytes]:
@@ -60,4 +71,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except subprocess.CalledProcessError as error:  # what pip says last
+        sys.exit("fetch_headers: %s" % (error.stderr or "pip failed").strip().splitlines()[-1])
+    except (OSError, RemoteZipError, zipfile.BadZipFile) as error:
+        sys.exit("fetch_headers: %s" % error)

@@ -123,12 +123,15 @@ def test_wrappers():
         refused("DataParallel", nn.DataParallel(net))
 
 
-def test_a_wrong_gradient_is_named(monkeypatch):
+def _with_row(monkeypatch, name, function):
     from aicf.torch import _table
-    row = _table.TABLE["relu.default"]
-    wrong = _table.Row(lambda call, x: aicf.ops.silu(x) * 0 + aicf.ops.relu(x)
-                       + (x - aicf.ops.stop_gradient(x)), row.limits, row.takes_numbers)
-    monkeypatch.setitem(_table.TABLE, "relu.default", wrong)
+    row = _table.TABLE[name]
+    monkeypatch.setitem(_table.TABLE, name, _table.Row(function, row.limits, row.takes_numbers))
+
+
+def test_a_wrong_gradient_is_named(monkeypatch):
+    _with_row(monkeypatch, "relu.default", lambda call, x: aicf.ops.silu(x) * 0
+              + aicf.ops.relu(x) + (x - aicf.ops.stop_gradient(x)))
     with pytest.raises(aicf.errors.VerificationError, match="gradient of '0.weight' differs"):
         compiled(mlp(6, 8, 2), verify=True)
 
@@ -240,6 +243,25 @@ def test_roundings_do_not_decide_about_special_values():
     net = Of(lambda s, x: s.b((s.a(x) * 8).floor() + s.a(x).amax(1, keepdim=True)),
              a=nn.Linear(6, 32), b=nn.Linear(32, 2))
     compiled(net, verify=True)
+
+
+def test_what_a_step_magnifies_is_rounding(monkeypatch):
+    """What is 0.5 in one library, and its neighbour in the other, loses 0.5 and is multiplied.
+    PyTorch's f32 and f64 agree by luck: all its numbers are exact."""
+    _with_row(monkeypatch, "relu.default", lambda call, x: x * (1 + 2.0 ** -22))
+    net = Of(lambda s, x: ((x * s.w).relu() - x * 0.5) * 1024, w=nn.Parameter(
+        torch.full((6,), 0.5)))
+    compiled(net, inputs=[torch.ones(5, 6)], targets=[torch.ones(5, 6)], verify="example")
+
+
+def test_a_small_fault_is_no_rounding(monkeypatch):
+    """A fault of 0.1 % beside floors of whole numbers, which other roundings of the parameters
+    move by much more."""
+    _with_row(monkeypatch, "tanh.default", lambda call, x: aicf.ops.tanh(x)
+              + 1e-3 * (x - aicf.ops.stop_gradient(x)))
+    net = Of(lambda s, x: ((x * s.w).floor() * s.w).tanh(), w=nn.Parameter(torch.ones(6)))
+    with pytest.raises(aicf.errors.VerificationError, match="gradient of 'w' differs"):
+        compiled(net, inputs=[torch.ones(5, 6)], targets=[torch.ones(5, 6)], verify="example")
 
 
 def test_a_module_that_refuses_special_values_is_verified_by_its_example():

@@ -151,6 +151,8 @@ class AttentionKernels<string unit, Primitive record, Device device, list<string
 defvar ForwardRows = ["q", "k", "v", "y"];
 defvar BackwardRows = ["dy", "q", "k", "v", "y", "dq", "dk", "dv"];
 defvar MaskRows = ["dy", "q", "k", "v", "y"];
+/// A mask has q's type, or f32 (see maskFits in Rules.cpp).
+defvar MaskTypes = EveryFloat.each # HalfToSingle.each # [From<"f64", "f32">];
 
 def AttentionCpu : AttentionKernels<"attention", AttentionOpPrimitive, CPU, ForwardRows> {
   let kernel = "attention<$T>";
@@ -162,6 +164,7 @@ def AttentionBwdCpu
 def AttentionMaskBwdCpu
     : AttentionKernels<"attention_bwd", AttentionMaskBwdPrimitive, CPU, MaskRows> {
   let kernel = "attentionMaskBwd<$T>";
+  let variants = MaskTypes;
 }
 
 def AttentionCuda : AttentionKernels<"attention", AttentionOpPrimitive, CUDA, ForwardRows> {
@@ -174,6 +177,7 @@ def AttentionBwdCuda
 def AttentionMaskBwdCuda
     : AttentionKernels<"attention_bwd", AttentionMaskBwdPrimitive, CUDA, MaskRows> {
   let kernel = "attentionMaskBwd<$T>";
+  let variants = MaskTypes;
 }
 /// On tensor cores, which round weights and their gradients to 16 bits.
 class AttentionMma<string unit, Primitive record, list<string> rows>

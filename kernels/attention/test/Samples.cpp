@@ -41,6 +41,14 @@ Sample ofMask(const Sizes &s, AttentionMaskBwdAttrs attrs, TensorDesc mask,
   return sample;
 }
 const TensorDesc kNone = TensorDesc::absent();
+/// The same with 16 bits in the first operands and results; masks and lse stay f32.
+Sample halved(Sample sample, size_t operands, size_t results) {
+  for (size_t i = 0; i < operands; ++i)
+    sample.ins[i].dtype = DType::F16;
+  for (size_t i = 0; i < results; ++i)
+    sample.outs[i].dtype = DType::F16;
+  return sample;
+}
 
 /// Fields in the order of the record: scale, softcap, window_left, window_right, offset,
 /// p, seed.
@@ -79,6 +87,11 @@ std::vector<KindRow> attentionSamples() {
           [](Sizes s) {
             return forward(s, plain<A>(), f({1, 4, s.m, s.keys}), kNone);
           }),
+      row("attention f32 mask", OpKind::Attention,
+          [](Sizes s) {
+            return halved(forward(s, causal<A>(), f({1, 4, s.m, s.keys}), kNone), 3, 1);
+          })
+          .mixed(),
       row("attention flags", OpKind::Attention,
           [](Sizes s) {
             return forward(s, plain<A>(), {DType::I1, {2, 1, 1, s.keys}}, kNone);
@@ -100,6 +113,11 @@ std::vector<KindRow> attentionSamples() {
           [](Sizes s) {
             return backward(s, plain<B>(), f({2, 1, s.m, s.keys}), kNone);
           }),
+      row("attention_bwd f32 mask", OpKind::AttentionBwd,
+          [](Sizes s) {
+            return halved(backward(s, causal<B>(), f({1, 4, s.m, s.keys}), kNone), 5, 3);
+          })
+          .mixed(),
       row("attention_bwd segments", OpKind::AttentionBwd,
           [](Sizes s) {
             s.keys = s.m;
@@ -111,6 +129,11 @@ std::vector<KindRow> attentionSamples() {
           [](Sizes s) { return ofMask(s, window<M>(s), f({1, 4, s.m, s.keys})); }),
       row("attention_mask_bwd of keys", OpKind::AttentionMaskBwd,
           [](Sizes s) { return ofMask(s, dropped<M>(), f({2, 1, 1, s.keys})); }),
+      row("attention_mask_bwd f32 mask", OpKind::AttentionMaskBwd,
+          [](Sizes s) {
+            return halved(ofMask(s, causal<M>(), f({1, 4, s.m, s.keys})), 5, 0);
+          })
+          .mixed(),
       row("attention_mask_bwd segments", OpKind::AttentionMaskBwd,
           [](Sizes s) {
             s.keys = s.m;

@@ -560,6 +560,9 @@ def attention(b):
     if has["mask"]:
         shape = tuple(rng.choice([1, n]) for n in (batch, shared * group, queries, keys))
         mask = fresh(*shape) if b.chance(0.6) else condition(b, shape)
+        if mask.dtype not in ("i1", "f32") and b.chance(0.5):  # one of f32 beside any heads
+            mask = b.argument("input", "%smask%d" % (b.prefix, b.count), shape, "f32")
+            b.pool.remove(mask)
     if has["segments"]:
         segments = b.argument("input", "%ssegments%d" % (b.prefix, b.count),
                               (batch, queries), "i32", np.arange(queries) // 3
@@ -585,7 +588,9 @@ def attention(b):
     before = [fresh(*y.shape), q, k, v, y, lse, *more]
     b.op("attention_bwd", before, [(x.shape, dtype) for x in (q, k, v)], **fields)
     if mask is not None and mask.dtype != "i1":
-        b.op("attention_mask_bwd", before, [(mask.shape, dtype)], **fields)
+        slopes = b.op("attention_mask_bwd", before, [(mask.shape, mask.dtype)], **fields)
+        if mask.dtype != dtype:
+            b.pool.remove(slopes)
 
 
 def draw(b):

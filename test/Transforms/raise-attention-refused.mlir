@@ -67,7 +67,7 @@ func.func @batches(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}, %
 
 // -----
 
-// REMARK: Function=mask_type | Remark="two products and a softmax stay as they are: the mask does not have the type of queries"
+// REMARK: Function=mask_type | Remark="two products and a softmax stay as they are: the mask has neither the type of queries nor f32"
 func.func @mask_type(%q: tensor<2x2xf16> {aicf.role = "input", aicf.name = "q"}) -> (tensor<2x2xf16> {aicf.name = "y0"}) {
   %s = aicf.matmul %q, %q {transB = true} : tensor<2x2xf16>, tensor<2x2xf16>
   %m = aicf.constant dense<1.0> : tensor<2x2xf64>
@@ -82,7 +82,7 @@ func.func @mask_type(%q: tensor<2x2xf16> {aicf.role = "input", aicf.name = "q"})
 // -----
 
 // Tests a constant of 32 GiB of one number, which nobody looks at element by element.
-// REMARK: Function=huge | Remark="two products and a softmax stay as they are: the mask does not have the type of queries"
+// REMARK: Function=huge | Remark="two products and a softmax stay as they are: the mask has neither the type of queries nor f32"
 func.func @huge(%q: tensor<65536x64xf16> {aicf.role = "input", aicf.name = "q"}) -> (tensor<65536x64xf16> {aicf.name = "y"}) {
   %s = aicf.matmul %q, %q {transB = true} : tensor<65536x64xf16>, tensor<65536x64xf16>
   %m = aicf.constant dense<1.0> : tensor<65536x65536xf64>

@@ -78,6 +78,8 @@ CASES = {
                  W, X),
     "bf16": (lambda w, x: weighted(attention(
         *(a.astype(jnp.bfloat16) for a in qkv(w, x)), is_causal=True)), W, X),
+    "bf16 and a trained bias of f32": (lambda b, x, w: weighted(attention(
+        *(a.astype(jnp.bfloat16) for a in qkv(w, x)), b)), BIAS, X, W),
     "scan": (in_scan, W, X),
     "vmap": (in_vmap, W, X),
     "vmap with masks": (in_vmap_with_masks, W, X, MASK[:, 0]),
@@ -110,8 +112,8 @@ def test_attention_is_found(name):
     lambda w, x: weighted(attention(*qkv(w, x), return_residual=True)[0]),
     lambda w, x: weighted(attention(*qkv(w, x), local_window_size=(3, -1))),
     lambda w, x: weighted(attention(*(a.astype(jnp.bfloat16) for a in qkv(w, x)),
-                                    jnp.ones((1, 1, 1, T))))],
-    ids=["derivatives forward", "residual", "a negative window", "a bias of more bits"])
+                                    jnp.ones((1, 1, 1, T), jnp.float16)))],
+    ids=["derivatives forward", "residual", "a negative window", "a bias of other bits"])
 def test_what_is_not_one_op_is_what_jax_computes(loss):
     assert "aicf.attention" not in found_in(compiled(loss, W, X))
 

@@ -239,8 +239,8 @@ bool AttentionParts::fits() {
   Type element = elementOf(scores.getA());
   if (elementOf(product.getB()) != element || elementOf(product.getC()) != element)
     return no("queries and values have different types");
-  if (mask && elementOf(mask) != element)
-    return no("the mask does not have the type of queries");
+  if (mask && elementOf(mask) != element && !elementOf(mask).isF32())
+    return no("the mask has neither the type of queries nor f32");
   if (std::max(dimensionsOf(scores.getA()).back(),
                product.getC().getType().getShape().back()) > kMostHeadSize)
     return no("a head has more than 1024 elements");

@@ -184,7 +184,7 @@ def _replacement(function: Any, original: Callable[..., Any]) -> Callable[..., A
         sizes = query.shape[3], value.shape[3]
         if return_residual or isinstance(scale, jax.core.Tracer) or max(sizes) > 1024 \
                 or not query.dtype == key.dtype == value.dtype \
-                or bias is not None and bias.dtype != query.dtype \
+                or bias is not None and bias.dtype not in (query.dtype, np.float32) \
                 or min(local_window_size or (0,)) < 0:  # -1 would be all keys
             return original(query, key, value, bias, mask, is_causal, scale, q_seqlen,
                             kv_seqlen, local_window_size, return_residual)

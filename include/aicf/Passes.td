@@ -277,9 +277,15 @@ def RaiseAttention : Pass<"aicf-raise-attention", "::mlir::func::FuncOp"> {
 
     Casts on the way are passed: the op's scores and weights have 32 bits or more.
 
+    A step of JAX brings its own gradients, and they read the weights. These become one
+    `aicf.attention_bwd`: dv = weightsᵀ · dy, a `softmax_bwd` of dy · vᵀ and the weights, the same zeros
+    and factor behind it, and its products with k and q. Each product may be written the other way
+    round, with transposes.
+
     Ops stay as they are in these cases, and a remark says why:
 
-    - Something else reads the scores or weights.
+    - Something else reads the scores or weights, or their gradients.
+    - The gradients are there, and there is dropout or a softcap, or heads of q share one of k.
     - A mask is known when the plan runs. A query that sees no key would give NaN here, or the mean
       of all values, and the op gives 0.
     - Two biases are added, or one is added in front of a factor.

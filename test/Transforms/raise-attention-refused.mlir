@@ -4,7 +4,7 @@
 // Nothing here becomes one op.
 // CHECK-NOT: aicf.attention
 
-// REMARK: Function=read | Remark="two products and a softmax stay as they are: other ops read its scores or weights"
+// REMARK: Function=read | Remark="two products and a softmax stay as they are: other ops read its weights"
 func.func @read(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}) -> (tensor<2x2xf32> {aicf.name = "y0"}, tensor<2x2xf32> {aicf.name = "y1"}) {
   %s = aicf.matmul %q, %q {transB = true} : tensor<2x2xf32>, tensor<2x2xf32>
   %p = aicf.softmax %s : tensor<2x2xf32>

@@ -8,6 +8,7 @@
 #include "lib/Transforms/Step/AttentionParts.h"
 
 #include <cmath>
+#include <utility>
 
 using namespace mlir;
 using namespace aicf;
@@ -52,25 +53,37 @@ bool Hidden::showsAKeyInEachRow() const {
 
 std::optional<int64_t> Hidden::diagonal(int64_t numQueries, int64_t numKeys) const {
   ArrayRef<int64_t> shape = mask.getType().getShape();
-  if (shape.size() < 2 || shape.drop_back().back() != numQueries ||
-      keys() != numKeys || mask.getNumElements() != numQueries * numKeys)
+  if (shape.size() < 2 || shape.drop_back().back() != numQueries || keys() != numKeys)
     return std::nullopt;
   const SmallVector<bool> all = seen();
   const int64_t offset =
       llvm::count(ArrayRef(all).take_front(size_t(numKeys)), true) - 1;
-  for (auto [at, isSeen] : llvm::enumerate(all))
-    if (isSeen != (int64_t(at) % numKeys <= int64_t(at) / numKeys + offset))
+  for (auto [at, isSeen] : llvm::enumerate(all)) {
+    const int64_t query = int64_t(at) / numKeys % numQueries; // of any batch
+    if (isSeen != (int64_t(at) % numKeys <= query + offset))
       return std::nullopt;
+  }
   return offset;
+}
+
+std::optional<Hidden> aicf::step::hiddenBy(Value condition, bool seenIf) {
+  condition = repeatedBy(condition);
+  while (auto negated = condition.getDefiningOp<LogicalNotOp>()) {
+    condition = repeatedBy(negated.getX());
+    seenIf = !seenIf;
+  }
+  const DenseElementsAttr constant = constantIn(condition);
+  return constant ? std::optional<Hidden>({constant, seenIf}) : std::nullopt;
 }
 
 bool AttentionParts::find() {
   Value weights = passed(product.getA());
   if ((dropout = weights.getDefiningOp<DropoutOp>()))
     weights = passed(dropout.getX());
-  auto softmax = weights.getDefiningOp<SoftmaxOp>();
+  softmax = weights.getDefiningOp<SoftmaxOp>();
   if (!softmax || product.getTransA())
     return false;
+  areWeightsRead = std::exchange(isReadByOthers, false);
   Value value = softmax.getX();
   return passMasks(value) && passScores(value) && fits();
 }
@@ -132,12 +145,12 @@ bool AttentionParts::passWhere(WhereOp where, Value &value) {
 }
 
 bool AttentionParts::hide(Value condition, bool seenIf, double number) {
-  const DenseElementsAttr constant = constantIn(condition);
+  const std::optional<Hidden> found = hiddenBy(condition, seenIf);
   if (!hides(number))
     return no("what a mask writes does not hide a key");
-  if (!constant)
+  if (!found)
     return no("what is hidden is known when it runs, and a query may see no key");
-  return hideConstant({constant, seenIf});
+  return hideConstant(*found);
 }
 
 bool AttentionParts::hideConstant(const Hidden &found) {
@@ -224,7 +237,7 @@ static bool haveSameBatches(MatmulOp scores, MatmulOp product) {
 bool AttentionParts::fits() {
   const int64_t rank = int64_t(dimensionsOf(scores.getC()).size());
   if (isReadByOthers)
-    return no("other ops read its scores or weights");
+    return no("other ops read its scores");
   if (rank < 2 || rank > 4)
     return no("there are more dimensions than batch and heads");
   if (!haveSameBatches(scores, product))

@@ -28,6 +28,10 @@ struct Hidden {
   std::optional<int64_t> diagonal(int64_t numQueries, int64_t numKeys) const;
 };
 
+/// What a constant hides where it is not `seenIf`, be it repeated or negated; null: it is
+/// not a constant.
+std::optional<Hidden> hiddenBy(mlir::Value condition, bool seenIf);
+
 /// The parts of an attention, from its product with the values upwards. Heads are
 /// [..., length, size], as products have them.
 class AttentionParts {
@@ -40,7 +44,9 @@ public:
   llvm::StringRef why() const { return reason; }
 
   MatmulOp product, scores;
+  SoftmaxOp softmax;
   DropoutOp dropout;
+  bool areWeightsRead = false; ///< by others than the product
   mlir::Value mask; ///< of floats that are added, or null
   std::optional<Hidden> hidden;
   std::optional<int64_t> diagonal; ///< of `hidden`, if it is one

@@ -4,14 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Runs in front of autodiff, so that the gradients are those of one op, too.
+// Runs in front of autodiff, so that the gradients are those of one op, too. A step that
+// brings its own gradients gets both ops.
 //===----------------------------------------------------------------------===//
 
 #include "lib/Dialect/Entry.h"
 #include "lib/Transforms/DeadOps.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Remarks.h"
-#include "lib/Transforms/Step/AttentionParts.h"
+#include "lib/Transforms/Step/AttentionGradients.h"
 
 namespace aicf {
 #define GEN_PASS_DEF_RAISEATTENTION
@@ -64,8 +65,16 @@ static Value turned(OpBuilder &b, Location loc, Value heads) {
   return b.createOrFold<TransposeOp>(loc, heads, b.getDenseI64ArrayAttr(order));
 }
 
-/// Writes the op, and returns what the product gave.
-static Value writeAttention(AttentionParts &parts) {
+/// [batch, length, heads, size] as a product of this shape gives it.
+static Value fromHeads(OpBuilder &b, Location loc, Value heads, ArrayRef<int64_t> shape) {
+  if (shape.size() == 4)
+    return b.createOrFold<TransposeOp>(loc, heads,
+                                       b.getDenseI64ArrayAttr({0, 2, 1, 3}));
+  return b.createOrFold<ReshapeOp>(loc, heads, b.getDenseI64ArrayAttr(shape));
+}
+
+/// Writes the op in front of its product with values.
+static AttentionOp writeAttention(const AttentionParts &parts) {
   MatmulOp product = parts.product, scores = parts.scores;
   DropoutOp dropout = parts.dropout;
   OpBuilder b(product);
@@ -84,11 +93,49 @@ static Value writeAttention(AttentionParts &parts) {
       uint64_t(parts.diagonal.value_or(0)), dropout ? dropout.getP() : APFloat(0.0),
       dropout ? dropout.getSeed() : 0);
   op->setDiscardableAttrs(llvm::to_vector(product->getDiscardableAttrDictionary()));
-  ArrayRef<int64_t> shape = product.getC().getType().getShape();
-  if (shape.size() == 4)
-    return b.createOrFold<TransposeOp>(loc, op.getY(),
-                                       b.getDenseI64ArrayAttr({0, 2, 1, 3}));
-  return b.createOrFold<ReshapeOp>(loc, op.getY(), b.getDenseI64ArrayAttr(shape));
+  return op;
+}
+
+/// Writes the gradients' op in front of the first product that gives one.
+static void writeGradients(AttentionOp op, const AttentionGradients &gradients) {
+  Operation *first = gradients.first();
+  OpBuilder b(first);
+  Location loc = first->getLoc();
+  auto bwd = AttentionBwdOp::create(
+      b, loc, toHeads(b, loc, gradients.dy.write(b, loc)), op.getQ(), op.getK(), op.getV(),
+      op.getY(), op.getLse(), op.getMask(), op.getSegments(), op.getStep(),
+      op.getScaleAttr(), op.getSoftcapAttr(), op.getWindowLeftAttr(),
+      op.getWindowRightAttr(), op.getOffsetAttr(), op.getPAttr(), op.getSeedAttr());
+  bwd->setDiscardableAttrs(llvm::to_vector(first->getDiscardableAttrDictionary()));
+  auto replace = [&](ArrayRef<ProductOf> products, Value heads) {
+    for (ProductOf product : products) {
+      SmallVector<int64_t> shape(dimensionsOf(product.op.getC()));
+      if (product.isResultTurned)
+        std::swap(shape.back(), shape[shape.size() - 2]);
+      Value rows = fromHeads(b, loc, heads, shape);
+      product.op.replaceAllUsesWith(product.isResultTurned ? turned(b, loc, rows) : rows);
+    }
+  };
+  replace(gradients.dq, bwd.getDq());
+  replace(gradients.dk, bwd.getDk());
+  replace(gradients.dv, bwd.getDv());
+}
+
+/// Replaces the product by the op, and its gradients by theirs, if they are there.
+static bool raise(AttentionParts &parts, StringRef &why) {
+  AttentionGradients gradients(parts);
+  const bool isFound = parts.find() && (!parts.areWeightsRead || gradients.find());
+  why = parts.why().empty() ? gradients.why() : parts.why();
+  if (!isFound)
+    return false;
+  MatmulOp product = parts.product;
+  AttentionOp op = writeAttention(parts);
+  if (parts.areWeightsRead)
+    writeGradients(op, gradients);
+  OpBuilder b(product);
+  product.replaceAllUsesWith(
+      fromHeads(b, product.getLoc(), op.getY(), dimensionsOf(product.getC())));
+  return true;
 }
 
 namespace {
@@ -100,22 +147,22 @@ struct RaiseAttention : aicf::impl::RaiseAttentionBase<RaiseAttention> {
     func::FuncOp func = getOperation();
     if (!isEntry(func))
       return markAllAnalysesPreserved();
-    bool isChanged = false;
+    // A step of JAX has ops that the import has found better ones for.
+    eraseDeadOps(func.getBody().front());
     remark::RemarkOpts about = remarkOf("RaiseAttention", func.getSymName());
     for (MatmulOp product : llvm::to_vector(func.getOps<MatmulOp>())) {
       AttentionParts parts(product);
-      if (parts.find()) {
+      StringRef why;
+      if (raise(parts, why)) {
         if (auto remark = remark::passed(product.getLoc(), about))
-          remark << "two products and a softmax are one attention";
-        product.replaceAllUsesWith(writeAttention(parts));
-        isChanged = true;
-      } else if (!parts.why().empty()) {
+          remark << (parts.areWeightsRead
+                         ? "products and a softmax are one attention, with its gradients"
+                         : "two products and a softmax are one attention");
+      } else if (!why.empty()) {
         if (auto remark = remark::missed(product.getLoc(), about))
-          remark << ("two products and a softmax stay as they are: " + parts.why()).str();
+          remark << ("two products and a softmax stay as they are: " + why).str();
       }
     }
-    if (!isChanged)
-      return markAllAnalysesPreserved();
     eraseDeadOps(func.getBody().front());
   }
 };

@@ -24,14 +24,14 @@ namespace aicf::cpu {
 
 /// Elements of a buffer, for rows of a block or for the same as columns.
 inline constexpr int64_t kBlockElements = 16384;
-inline constexpr int64_t kMostBlockRows = 64, kMostKeys = 128;
+inline constexpr int64_t kMostBlockRows = 64;
 /// Rows of a block whose vectors have up to `size` elements: whole columns, too.
 inline int64_t blockRows(int64_t size, int64_t most = kMostBlockRows) {
   return std::min(most, kBlockElements / wholeColumns(size) / kTileColumns *
                             kTileColumns);
 }
 /// A tile of scores: keys are its columns.
-inline constexpr int64_t kTileElements = kMostBlockRows * kMostKeys;
+inline constexpr int64_t kTileElements = kMostBlockRows * kMostBlockRows;
 
 template <typename C> inline constexpr C kHidden = -std::numeric_limits<C>::infinity();
 
@@ -42,14 +42,15 @@ template <typename C> struct RowsOf {
 };
 
 /// `count` rows of `width` elements, as C, behind which there are zeros up to whole
-/// columns: where they lie, or a copy in `buffer`.
+/// columns: where they lie, if one stands behind the other, else a copy in `buffer`.
+/// Products read them several times, at two thirds of their rate if rows are apart.
 template <typename T, typename C>
-inline RowsOf<C> wholeRows(const T *from, int64_t pitch, int64_t count,
-                           int64_t width, C *buffer) {
-  if constexpr (std::is_same_v<T, C>)
-    if (width % kTileColumns == 0)
-      return {from, pitch};
+inline RowsOf<C> wholeRows(const T *from, int64_t pitch, int64_t count, int64_t width,
+                           C *buffer) {
   const int64_t whole = wholeColumns(width);
+  if constexpr (std::is_same_v<T, C>)
+    if (width == whole && pitch == whole)
+      return {from, pitch};
   for (int64_t r = 0; r < count; ++r) {
     const T *row = from + r * pitch;
     C *to = buffer + r * whole;
@@ -74,15 +75,6 @@ inline RowsOf<C> wholeColumnsOf(const T *from, int64_t pitch, int64_t count,
   return {buffer, whole};
 }
 
-/// In lanes, which advance side by side; `count` is a multiple of kTileColumns.
-template <typename C> inline C mostOf(const C *x, int64_t count, C most) {
-  C lanes[kTileColumns];
-  std::fill_n(lanes, kTileColumns, most);
-  for (int64_t j = 0; j < count; j += kTileColumns)
-    for (int64_t lane = 0; lane < kTileColumns; ++lane)
-      lanes[lane] = x[j + lane] > lanes[lane] ? x[j + lane] : lanes[lane];
-  return *std::max_element(lanes, lanes + kTileColumns);
-}
 /// The sum of term(j), for j in [0, count).
 template <typename C, typename Term>
 inline C sumInLanes(int64_t count, Term term) {
@@ -99,28 +91,12 @@ inline C sumInLanes(int64_t count, Term term) {
   return lanes[0];
 }
 
-/// x becomes exp(x - base); returns the sum. `count` is a multiple of kTileColumns.
-template <typename C> inline C makePowers(C *x, int64_t count, C base) {
-  C lanes[kTileColumns] = {};
-  for (int64_t j = 0; j < count; j += kTileColumns) {
-    C powers[kTileColumns];
-    AICF_INDEPENDENT_LOOP
-    for (int64_t lane = 0; lane < kTileColumns; ++lane)
-      powers[lane] = scalar::exp(x[j + lane] - base);
-    for (int64_t lane = 0; lane < kTileColumns; ++lane) {
-      x[j + lane] = powers[lane];
-      lanes[lane] += powers[lane];
-    }
-  }
-  return sumInLanes<C>(kTileColumns, [&](int64_t lane) { return lanes[lane]; });
-}
-
-/// Where a row of a tile is: query i of head h in batch b, from key j on.
+/// Where a tile or a row of it starts: query i of head h in batch b, key j.
 struct ScoresAt {
   int64_t b, h, i, j;
 };
 
-/// Makes scores of scale · q · kᵀ, row by row, and says what is dropped of their weights.
+/// Makes scores of scale · q · kᵀ, and says what is dropped of their weights.
 template <typename T> class ScoreRules {
 public:
   using C = Compute<T>;
@@ -145,13 +121,30 @@ public:
     if (e.softcap > 0)
       bend(count, scores, slopes);
     if (mask)
-      putMask(at, count, scores);
+      putMask(at, strides.key, count, scores);
     if (segments)
-      putSegments(at, count, scores);
+      putSegments(at.b, at.i, at.j, count, scores);
     const int64_t first = std::clamp(e.firstKey(at.i) - at.j, int64_t(0), count);
     const int64_t end = std::clamp(e.endKey(at.i) - at.j, first, count);
     std::fill(scores, scores + first, kHidden<C>);
     std::fill(scores + end, scores + whole, kHidden<C>);
+  }
+
+  /// The same of a tile whose rows, of `pitch`, are keys, and whose columns are queries.
+  void finishKeys(ScoresAt at, int64_t numKeys, int64_t queries, int64_t pitch,
+                  C *scores) const {
+    if (e.softcap > 0)
+      bend(numKeys * pitch, scores, nullptr);
+    for (int64_t j = at.j; j < at.j + numKeys; ++j, scores += pitch) {
+      if (mask)
+        putMask({at.b, at.h, at.i, j}, strides.query, queries, scores);
+      if (segments)
+        putSegments(at.b, j, at.i, queries, scores);
+      const int64_t first = std::clamp(e.firstQuery(j) - at.i, int64_t(0), queries);
+      const int64_t end = std::clamp(e.endQuery(j) - at.i, first, queries);
+      std::fill(scores, scores + first, kHidden<C>);
+      std::fill(scores + end, scores + queries, kHidden<C>);
+    }
   }
 
   /// factors[j]: 0 where the weight of key at.j + j is dropped, else what it is
@@ -182,28 +175,33 @@ private:
     }
   }
   template <typename M>
-  void addMask(const M *row, int64_t count, C *scores) const {
+  static void addMask(const M *from, int64_t stride, int64_t count, C *scores) {
+    AICF_INDEPENDENT_LOOP
     for (int64_t j = 0; j < count; ++j)
-      scores[j] += C(row[j * strides.key]);
+      scores[j] += C(from[j * stride]);
   }
-  void putMask(ScoresAt at, int64_t count, C *scores) const {
+  /// The mask's elements from `at` on, `stride` apart.
+  void putMask(ScoresAt at, int64_t stride, int64_t count, C *scores) const {
     const int64_t first =
         strides.at(at.b, at.h, at.i) + at.j * strides.key;
     if (maskType == DType::I1) {
-      const auto *row = static_cast<const uint8_t *>(mask) + first;
+      const auto *from = static_cast<const uint8_t *>(mask) + first;
+      AICF_INDEPENDENT_LOOP
       for (int64_t j = 0; j < count; ++j)
-        scores[j] = row[j * strides.key] ? scores[j] : kHidden<C>;
+        scores[j] = from[j * stride] ? scores[j] : kHidden<C>;
     } else if (maskType == DType::F32) {
-      addMask(static_cast<const float *>(mask) + first, count, scores);
+      addMask(static_cast<const float *>(mask) + first, stride, count, scores);
     } else {
-      addMask(static_cast<const T *>(mask) + first, count, scores);
+      addMask(static_cast<const T *>(mask) + first, stride, count, scores);
     }
   }
-  void putSegments(ScoresAt at, int64_t count, C *scores) const {
-    const int32_t *all = segments + at.b * e.keys, mine = all[at.i];
+  /// Hides those of `count` places from `first` on that have another segment than `one`.
+  void putSegments(int64_t b, int64_t one, int64_t first, int64_t count,
+                   C *scores) const {
+    const int32_t *all = segments + b * e.keys, mine = all[one];
     AICF_INDEPENDENT_LOOP
     for (int64_t j = 0; j < count; ++j)
-      scores[j] = all[at.j + j] == mine ? scores[j] : kHidden<C>;
+      scores[j] = all[first + j] == mine ? scores[j] : kHidden<C>;
   }
 
   const AttentionExtents &e;

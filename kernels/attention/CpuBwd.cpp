@@ -12,13 +12,16 @@
 namespace aicf::cpu {
 namespace {
 
+/// The most queries of a block, of each of which a thread keeps a number.
+constexpr int64_t kMostMeans = 256;
+
 /// What a thread needs for blocks of gradients.
 template <typename C> struct BackwardBuffers {
   alignas(64) C q[kBlockElements], dy[kBlockElements];
   alignas(64) C k[kBlockElements], kT[kBlockElements], vT[kBlockElements];
   alignas(64) C dk[kBlockElements], dv[kBlockElements], dq[kBlockElements];
   alignas(64) C weights[kTileElements], slopes[kTileElements];
-  C factors[kMostKeys], bend[kMostKeys];
+  C factors[kMostBlockRows], bend[kMostBlockRows], means[kMostMeans];
 };
 
 /// Blocks of the gradient of scores, and what becomes of them.
@@ -43,16 +46,32 @@ public:
             wholeColumnsOf(k.row(j), k.pitch, count, e.size, C(e.scale), x.kT),
             wholeColumnsOf(v.row(j), v.pitch, count, e.sizeOfValues, C(1), x.vT)};
   }
-  /// A block of queries, and the gradient of their results.
+  /// A block of queries, the gradient of their results, and of each the mean slope of its
+  /// weights, which is Σ dy · y.
   struct Queries {
     int64_t first, count;
     RowsOf<C> q, dy;
+    const C *means;
+
+    Queries part(int64_t i, int64_t most) const {
+      const int64_t from = i - first;
+      return {i, std::min(most, count - from), {q.start + from * q.pitch, q.pitch},
+              {dy.start + from * dy.pitch, dy.pitch}, means + from};
+    }
   };
-  Queries queriesAt(Buffers &x, int64_t b, int64_t h, int64_t i) const {
-    const HeadRows<const T> q(call.q(), b, h), dy(call.dy(), b, h);
-    const int64_t count = std::min(rows, e.queries - i);
-    return {i, count, wholeRows(q.row(i), q.pitch, count, e.size, x.q),
-            wholeRows(dy.row(i), dy.pitch, count, e.sizeOfValues, x.dy)};
+  Queries queriesAt(Buffers &x, int64_t b, int64_t h, int64_t i, int64_t most) const {
+    const HeadRows<const T> q(call.q(), b, h), dy(call.dy(), b, h), y(call.y(), b, h);
+    const int64_t count = std::min(most, e.queries - i);
+    const Queries all{
+        i, count, wholeRows(q.row(i), q.pitch, count, e.size, x.q),
+        wholeRows(dy.row(i), dy.pitch, count, e.sizeOfValues, x.dy), x.means};
+    for (int64_t r = 0; r < count; ++r) {
+      const T *own = y.row(i + r);
+      const C *slope = all.dy.start + r * all.dy.pitch;
+      x.means[r] = sumInLanes<C>(e.sizeOfValues,
+                                 [=](int64_t d) { return slope[d] * C(own[d]); });
+    }
+    return all;
   }
   /// True if the window hides these keys from all of the queries.
   bool areApart(int64_t i, int64_t j) const {
@@ -71,16 +90,9 @@ public:
     multiply(set, SmallProduct<C>{queries.count, pitch, e.sizeOfValues,
                                   queries.dy.start, queries.dy.pitch, 1,
                                   keys.vT.start, pitch, x.slopes, pitch, false});
-    const HeadRows<const T> y(call.y(), b, h);
-    for (int64_t r = 0; r < queries.count; ++r) {
-      const T *own = y.row(queries.first + r);
-      const C *dy = queries.dy.start + r * queries.dy.pitch;
-      const C mean = sumInLanes<C>(e.sizeOfValues, [=](int64_t d) {
-        return dy[d] * C(own[d]);
-      });
-      makeRow({b, h, queries.first + r, keys.first}, keys.count, pitch, mean, x,
-              x.weights + r * pitch, x.slopes + r * pitch, ofProducts);
-    }
+    for (int64_t r = 0; r < queries.count; ++r)
+      makeRow({b, h, queries.first + r, keys.first}, keys.count, pitch, queries.means[r],
+              x, x.weights + r * pitch, x.slopes + r * pitch, ofProducts);
   }
 
   const Args &call;
@@ -119,8 +131,8 @@ private:
   }
 };
 
-/// dq, dk and dv. A thread has a block of keys, whose dk and dv it adds up over queries;
-/// dq is added up by whoever has all keys of a head, or by a second pass.
+/// dq, dk and dv. A thread has a head, or where there are few, a block of keys, whose dk
+/// and dv it adds up over queries; then dq comes from a second pass.
 template <typename T> class Gradients : Backward<T, AttentionBwdArgs> {
 public:
   using Base = Backward<T, AttentionBwdArgs>;
@@ -133,7 +145,8 @@ public:
     const int64_t blocks = (e.keys + rows - 1) / rows;
     const int64_t work = e.batches * e.heads * e.queries * e.keys * e.size / 4;
     // The shape decides, and not the number of threads.
-    if (std::is_same_v<T, C> && e.size % kTileColumns == 0 && heads >= kManyHeads)
+    if (std::is_same_v<T, C> && e.size == wholeE && e.sizeOfValues == wholeV &&
+        heads >= kManyHeads)
       return parallelFor(heads, 1, call->numThreads, work,
                          [&](int64_t head, int64_t, auto set) {
                            Buffers x;
@@ -142,7 +155,7 @@ public:
     parallelFor(heads * blocks, 1, call->numThreads, work,
                 [&](int64_t unit, int64_t, auto set) {
                   Buffers x;
-                  ofKeys(set.value, x, unit / blocks, unit % blocks * rows, false);
+                  ofKeys(set.value, x, unit / blocks, unit % blocks * rows);
                 });
     const int64_t queryBlocks = (e.queries + rows - 1) / rows;
     parallelFor(e.batches * e.heads * queryBlocks, 1, call->numThreads, work,
@@ -160,21 +173,61 @@ private:
   /// So many heads keep the threads of a machine busy.
   static constexpr int64_t kManyHeads = 8;
 
-  /// All keys of a head, one block after the other: dq is added up where it stays.
+  /// A head of keys, and the heads of q that share it: dk and dv are added up where they
+  /// stay. T is C.
   void ofHead(InstructionSet set, Buffers &x, int64_t head) const {
     const int64_t b = head / e.headsOfKeys, kv = head % e.headsOfKeys;
-    for (int64_t h = kv * e.group(); h < (kv + 1) * e.group(); ++h) {
-      const HeadRows<T> dq(call.dq(), b, h);
-      for (int64_t i = 0; i < e.queries; ++i)
-        std::fill_n(dq.row(i), e.size, T(0.0f));
+    const HeadRows<T> dk(call.dk(), b, kv), dv(call.dv(), b, kv);
+    for (int64_t j = 0; j < e.keys; ++j) {
+      std::fill_n(dk.row(j), e.size, T(0.0f));
+      std::fill_n(dv.row(j), e.sizeOfValues, T(0.0f));
     }
-    for (int64_t j = 0; j < e.keys; j += rows)
-      ofKeys(set, x, head, j, true);
+    const int64_t width = std::max(wholeE, wholeV);
+    const int64_t most = std::min(kMostMeans, kBlockElements / width) / rows * rows;
+    for (int64_t h = kv * e.group(); h < (kv + 1) * e.group(); ++h)
+      for (int64_t i = 0; i < e.queries; i += most)
+        ofQueriesOfHead(set, x, b, h, this->queriesAt(x, b, h, i, most));
   }
 
-  /// dk and dv of a block of keys. With `addsDq`, what they are worth to dq, too.
-  void ofKeys(InstructionSet set, Buffers &x, int64_t head, int64_t j,
-              bool addsDq) const {
+  void ofQueriesOfHead(InstructionSet set, Buffers &x, int64_t b, int64_t h,
+                       const Queries &all) const {
+    const int64_t kv = h / e.group();
+    const HeadRows<T> dk(call.dk(), b, kv), dv(call.dv(), b, kv);
+    std::fill_n(x.dq, all.count * wholeE, C(0));
+    const int64_t end = all.first + all.count, endKey = e.endKey(end - 1);
+    for (int64_t j = e.firstKey(all.first) / rows * rows; j < endKey; j += rows) {
+      const Keys keys = this->keysAt(x, b, kv, j);
+      for (int64_t i = all.first; i < end; i += rows) {
+        if (this->areApart(i, j))
+          continue;
+        const Queries queries = all.part(i, rows);
+        this->makeTile(set, x, b, h, queries, keys, true);
+        if constexpr (std::is_same_v<T, C>)
+          addToKeys(set, x, queries, keys, {dk.row(j), dk.pitch}, {dv.row(j), dv.pitch});
+        addDq(set, x, queries, keys, x.dq + (i - all.first) * wholeE, wholeE);
+      }
+    }
+    store(x.dq, wholeE, all.count, e.size, HeadRows<T>(call.dq(), b, h), all.first);
+  }
+
+  struct Sums {
+    C *start;
+    int64_t pitch;
+  };
+  /// What a tile is worth to dk and dv.
+  void addToKeys(InstructionSet set, Buffers &x, const Queries &queries,
+                 const Keys &keys, Sums dk, Sums dv) const {
+    const int64_t pitch = keys.kT.pitch;
+    multiply(set, SmallProduct<C>{keys.count, wholeV, queries.count, x.weights, 1, pitch,
+                                  queries.dy.start, queries.dy.pitch, dv.start, dv.pitch,
+                                  true});
+    multiply(set, SmallProduct<C>{keys.count, wholeE, queries.count, x.slopes, 1, pitch,
+                                  queries.q.start, queries.q.pitch, dk.start, dk.pitch,
+                                  true});
+  }
+
+  /// dk and dv of a block of keys.
+  void ofKeys(InstructionSet set, Buffers &x, int64_t head, int64_t j) const {
     const int64_t b = head / e.headsOfKeys, kv = head % e.headsOfKeys;
     const Keys keys = this->keysAt(x, b, kv, j);
     std::fill_n(x.dk, keys.count * wholeE, C(0));
@@ -183,20 +236,9 @@ private:
       for (int64_t i = 0; i < e.queries; i += rows) {
         if (this->areApart(i, j))
           continue;
-        const Queries queries = this->queriesAt(x, b, h, i);
+        const Queries queries = this->queriesAt(x, b, h, i, rows);
         this->makeTile(set, x, b, h, queries, keys, true);
-        const int64_t pitch = keys.kT.pitch;
-        multiply(set, SmallProduct<C>{keys.count, wholeV, queries.count, x.weights, 1,
-                                      pitch, queries.dy.start, queries.dy.pitch,
-                                      x.dv, wholeV, true});
-        multiply(set, SmallProduct<C>{keys.count, wholeE, queries.count, x.slopes, 1,
-                                      pitch, queries.q.start, queries.q.pitch, x.dk,
-                                      wholeE, true});
-        if constexpr (std::is_same_v<T, C>) {
-          const HeadRows<T> dq(call.dq(), b, h);
-          if (addsDq)
-            addDq(set, x, queries, keys, dq.row(i), dq.pitch);
-        }
+        addToKeys(set, x, queries, keys, {x.dk, wholeE}, {x.dv, wholeV});
       }
     }
     store(x.dk, wholeE, keys.count, e.size, HeadRows<T>(call.dk(), b, kv), j);
@@ -206,7 +248,7 @@ private:
   /// dq of a block of queries.
   void ofQueries(InstructionSet set, Buffers &x, int64_t head, int64_t i) const {
     const int64_t b = head / e.heads, h = head % e.heads;
-    const Queries queries = this->queriesAt(x, b, h, i);
+    const Queries queries = this->queriesAt(x, b, h, i, rows);
     std::fill_n(x.dq, queries.count * wholeE, C(0));
     for (int64_t j = 0; j < e.keys; j += rows) {
       if (this->areApart(i, j))
@@ -299,7 +341,7 @@ private:
   void addTile(InstructionSet set, Buffers &x, int64_t b, int64_t h, int64_t i,
                int64_t j, C *sums) const {
     const auto keys = this->keysAt(x, b, h / e.group(), j);
-    const auto queries = this->queriesAt(x, b, h, i);
+    const auto queries = this->queriesAt(x, b, h, i, rows);
     this->makeTile(set, x, b, h, queries, keys, false);
     for (int64_t r = 0; r < queries.count; ++r) {
       C *row = sums + (dims[2] == 1 ? 0 : r * rows);

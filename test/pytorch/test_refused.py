@@ -114,6 +114,15 @@ def test_a_global_that_changes():
         compiled(nn.Linear(6, 2), loss, verify=True)
 
 
+@pytest.mark.parametrize("allocate", [
+    lambda x: torch.empty(2 ** 60), lambda x: (_ for _ in ()).throw(torch.OutOfMemoryError(
+        "CUDA out of memory. Tried to allocate 2.00 GiB.\nIf reserved"))], ids=["CPU", "CUDA"])
+def test_a_batch_that_pytorch_has_no_memory_for(allocate):
+    error = refused("an import runs the module once", Of(
+        lambda s, x: s.a(x) + allocate(x), a=nn.Linear(6, 2)))
+    assert "give a smaller batch" in str(error) and "\n" not in str(error)
+
+
 def test_wrappers():
     net = mlp(6, 4, 2)
     refused("compiled by torch.compile", torch.compile(net))

@@ -310,15 +310,25 @@ def _state_of(old: Any, change: Change) -> State | None:
 
 
 def _run(whole: Any, examples: Sequence[Any], decisions: Decisions) -> Any:
-    """What the module returns; without gradients if it can do so."""
+    """What the module returns; without gradients if it can do so. Raises what it raises, and
+    ModuleImportError: this needs more memory than there is."""
     devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
     with torch.random.fork_rng(devices=list(devices)):
         try:
             with torch.no_grad():
                 return decisions.record(lambda: whole(*examples))
-        except RuntimeError:
+        except RuntimeError as error:
+            if _is_out_of_memory(error):
+                raise ModuleImportError(
+                    "an import runs the module once, and with this batch PyTorch has too little "
+                    "memory for it (%s): give a smaller batch" % str(error).splitlines()[0],
+                    "", 0) from error
             with torch.enable_grad():  # it asks for gradients itself
                 return decisions.record(lambda: whole(*examples))
+
+
+def _is_out_of_memory(error: RuntimeError) -> bool:
+    return isinstance(error, torch.OutOfMemoryError) or "DefaultCPUAllocator" in str(error)
 
 
 def is_check(whole: Any, examples: Sequence[Any], decisions: Decisions, number: int) -> bool:

@@ -272,7 +272,7 @@ def RaiseAttention : Pass<"aicf-raise-attention", "::mlir::func::FuncOp"> {
       `masked_fill` or `where` that writes -65504 or less, or such numbers and zeros that are
       added. Every query must see a key. A triangle becomes the op's window, and other constants
       its mask;
-    - a softcap, c · tanh(score / c), and factors;
+    - a softcap, c · tanh(score / c), and factors, also as divisions by a number;
     - the product of q and kᵀ, of 2 to 4 dimensions.
 
     Casts on the way are passed: the op's scores and weights have 32 bits or more.
@@ -285,7 +285,9 @@ def RaiseAttention : Pass<"aicf-raise-attention", "::mlir::func::FuncOp"> {
     Ops stay as they are in these cases, and a remark says why:
 
     - Something else reads the scores or weights, or their gradients.
-    - The gradients are there, and there is dropout or a softcap, or heads of q share one of k.
+    - The gradients are there, and there is dropout or a softcap, heads of q share one of k, or the
+      entry has a loss, whose derivative may go through these gradients.
+    - A factor is infinite, or too large for f32.
     - A mask is known when the plan runs. A query that sees no key would give NaN here, or the mean
       of all values, and the op gives 0.
     - Two biases are added, or one is added in front of a factor.

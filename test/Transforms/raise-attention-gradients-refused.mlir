@@ -90,3 +90,38 @@ func.func @other_values(%q: !x {aicf.role = "input", aicf.name = "q"}, %d: !x {a
   %dq = aicf.matmul %ds, %q : !x, !x
   return %y, %dq : !x, !x
 }
+
+// Tests a loss, whose derivative goes through what the step calls a gradient.
+// REMARK: Function=loss | Remark="two products and a softmax stay as they are: its gradients may be differentiated once more"
+func.func @loss(%q: !x {aicf.role = "param", aicf.name = "q"}, %d: !x {aicf.role = "input", aicf.name = "d"})
+    -> (tensor<f32> {aicf.name = "loss", aicf.minimize}, !x {aicf.name = "dq"}) {
+  %s = aicf.matmul %q, %q {transB = true} : !x, !x
+  %p = aicf.softmax %s : !x
+  %y = aicf.matmul %p, %q : !x, !x
+  %dp = aicf.matmul %d, %q {transB = true} : !x, !x
+  %dv = aicf.matmul %p, %d {transA = true} : !x, !x
+  %ds = aicf.softmax_bwd %dp, %p : !x, !x
+  %dq = aicf.matmul %ds, %q : !x, !x
+  %z = aicf.add %y, %dv : !x, !x
+  %l = aicf.reduce_sum %z over [0, 1] : !x
+  return %l, %dq : tensor<f32>, !x
+}
+
+// Tests a product in a loop.
+// REMARK: Function=loop | Remark="two products and a softmax stay as they are: other ops read its weights"
+func.func @loop(%q: !x {aicf.role = "input", aicf.name = "q"}, %d: !x {aicf.role = "input", aicf.name = "d"})
+    -> (!x {aicf.name = "y0"}, !x {aicf.name = "y1"}, !x {aicf.name = "y2"}) {
+  %s = aicf.matmul %q, %q {transB = true} : !x, !x
+  %p = aicf.softmax %s : !x
+  %y = aicf.matmul %p, %q : !x, !x
+  %dp = aicf.matmul %d, %q {transB = true} : !x, !x
+  %ds = aicf.softmax_bwd %dp, %p : !x, !x
+  %last = aicf.repeat 3 %q : !x -> !x {
+  ^bb0(%i: tensor<i64>, %c: !x):
+    %dv = aicf.matmul %p, %d {transA = true} : !x, !x
+    %t = aicf.add %dv, %c : !x, !x
+    aicf.next %t : !x
+  }
+  %dq = aicf.matmul %ds, %q : !x, !x
+  return %y, %dq, %last : !x, !x, !x
+}

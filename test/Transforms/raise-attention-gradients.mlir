@@ -76,9 +76,9 @@ func.func @turned(%q: tensor<2x8x16xbf16> {aicf.role = "input", aicf.name = "q"}
 
 // -----
 
-// Tests a bias that is a constant, and the gradient of values alone, which comes in front of the others' product.
+// Tests a bias that is a constant, a divisor that is no power of 2, and the gradient of values alone, which comes in front of the others' product.
 // CHECK-LABEL: @bias
-// CHECK: aicf.attention %{{.*}} mask %[[M:.*]] {
+// CHECK: aicf.attention %{{.*}} mask %[[M:.*]] {scale = 0.333{{3+}}
 // CHECK: %{{[a-z]+}}, %{{[a-z]+}}, %[[DV:[a-z]+]] = aicf.attention_bwd %{{.*}} mask %[[M]] {
 // CHECK-NOT: aicf.softmax
 func.func @bias(%q: tensor<8x16xf32> {aicf.role = "input", aicf.name = "q"}, %dy: tensor<8x16xf32> {aicf.role = "input", aicf.name = "dy"})
@@ -86,12 +86,14 @@ func.func @bias(%q: tensor<8x16xf32> {aicf.role = "input", aicf.name = "q"}, %dy
   %s = aicf.matmul %q, %q {transB = true} : tensor<8x16xf32>, tensor<8x16xf32>
   %c = aicf.constant dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]> : tensor<8xf32>
   %b = aicf.broadcast %c to [8, 8] : tensor<8xf32>
-  %a = aicf.add %s, %b : tensor<8x8xf32>, tensor<8x8xf32>
+  %t = aicf.div_scalar %s {value = 3.0 : f64} : tensor<8x8xf32>
+  %a = aicf.add %t, %b : tensor<8x8xf32>, tensor<8x8xf32>
   %p = aicf.softmax %a : tensor<8x8xf32>
   %y = aicf.matmul %p, %q : tensor<8x8xf32>, tensor<8x16xf32>
   %dv = aicf.matmul %p, %dy {transA = true} : tensor<8x8xf32>, tensor<8x16xf32>
   %dp = aicf.matmul %dy, %q {transB = true} : tensor<8x16xf32>, tensor<8x16xf32>
   %ds = aicf.softmax_bwd %dp, %p : tensor<8x8xf32>, tensor<8x8xf32>
-  %dq = aicf.matmul %ds, %q : tensor<8x8xf32>, tensor<8x16xf32>
+  %dt = aicf.div_scalar %ds {value = 3.0 : f64} : tensor<8x8xf32>
+  %dq = aicf.matmul %dt, %q : tensor<8x8xf32>, tensor<8x16xf32>
   return %y, %dv, %dq : tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x16xf32>
 }

@@ -14,6 +14,18 @@ func.func @read(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}) -> (
 
 // -----
 
+// REMARK: Function=factors | Remark="two products and a softmax stay as they are: its factors are too large"
+func.func @factors(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}) -> (tensor<2x2xf32> {aicf.name = "y0"}) {
+  %s = aicf.matmul %q, %q {transB = true} : tensor<2x2xf32>, tensor<2x2xf32>
+  %t = aicf.scale %s {factor = 1.0e30 : f64} : tensor<2x2xf32>
+  %u = aicf.scale %t {factor = 1.0e30 : f64} : tensor<2x2xf32>
+  %p = aicf.softmax %u : tensor<2x2xf32>
+  %y = aicf.matmul %p, %q : tensor<2x2xf32>, tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+
+// -----
+
 // REMARK: Function=softcap | Remark="two products and a softmax stay as they are: the softcap is negative"
 func.func @softcap(%q: tensor<2x2xf32> {aicf.role = "input", aicf.name = "q"}) -> (tensor<2x2xf32> {aicf.name = "y0"}) {
   %s = aicf.matmul %q, %q {transB = true} : tensor<2x2xf32>, tensor<2x2xf32>

@@ -113,3 +113,16 @@ func.func @groups(%q: tensor<1x2x4x8xf32> {aicf.role = "input", aicf.name = "q"}
   %dk = aicf.matmul %ds, %q {transA = true} : tensor<1x2x4x4xf32>, tensor<1x2x4x8xf32>
   return %y, %dk : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>
 }
+
+// Tests one gradient of all heads.
+// REMARK: Function=repeated | Remark="two products and a softmax stay as they are: the gradient of its result is repeated"
+func.func @repeated(%q: tensor<4x2x2xf32> {aicf.role = "input", aicf.name = "q"}, %d: tensor<1x2x2xf32> {aicf.role = "input", aicf.name = "d"})
+    -> (tensor<4x2x2xf32> {aicf.name = "y0"}, tensor<4x2x2xf32> {aicf.name = "y1"}) {
+  %s = aicf.matmul %q, %q {transB = true} : tensor<4x2x2xf32>, tensor<4x2x2xf32>
+  %p = aicf.softmax %s : tensor<4x2x2xf32>
+  %y = aicf.matmul %p, %q : tensor<4x2x2xf32>, tensor<4x2x2xf32>
+  %dp = aicf.matmul %d, %q {transB = true} : tensor<1x2x2xf32>, tensor<4x2x2xf32>
+  %ds = aicf.softmax_bwd %dp, %p : tensor<4x2x2xf32>, tensor<4x2x2xf32>
+  %dq = aicf.matmul %ds, %q : tensor<4x2x2xf32>, tensor<4x2x2xf32>
+  return %y, %dq : tensor<4x2x2xf32>, tensor<4x2x2xf32>
+}

@@ -7,6 +7,8 @@
 
 #include "lib/Transforms/Step/AttentionGradients.h"
 
+#include "lib/Dialect/Entry.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -71,7 +73,9 @@ struct Readers {
       Operation *op = use.getOwner();
       auto transpose = dyn_cast<TransposeOp>(op);
       auto cast = dyn_cast<CastOp>(op);
-      if (auto product = dyn_cast<MatmulOp>(op))
+      if (op->getBlock() != matrix.getParentBlock())
+        others.push_back(op); // in a loop
+      else if (auto product = dyn_cast<MatmulOp>(op))
         addProduct(product, use.getOperandNumber() == 1, turned);
       else if (cast && isFloatCast(cast))
         add(cast.getY(), turned);
@@ -112,6 +116,8 @@ bool AttentionGradients::find() {
   }
   if (!softmaxBwd)
     return no("other ops read its weights");
+  if (hasLoss(softmaxBwd->getParentOfType<func::FuncOp>()))
+    return no("its gradients may be differentiated once more");
   if (parts.dropout || parts.softcap > 0)
     return no("its gradients are there, and it has dropout or a softcap");
   Value slopes = softmaxBwd.getDx();
@@ -138,7 +144,8 @@ bool AttentionGradients::findDy(SoftmaxBwdOp softmax) {
       Transposed::at(forward.getB(), forward.getTransB()))
     return no("the gradient of its weights is not a product with its values");
   dy = Transposed::at(product.getA(), product.getTransA());
-  return true;
+  return ArrayRef(dy.shape()) == dimensionsOf(forward.getC()) ||
+         no("the gradient of its result is repeated");
 }
 
 /// Behind softmax_bwd: zeros where keys are hidden, which the op writes too, and factors.
@@ -146,9 +153,9 @@ bool AttentionGradients::passSlopes(Value &slopes) {
   double factor = 1;
   while (slopes.hasOneUse()) {
     Operation *user = *slopes.user_begin();
-    if (auto scale = dyn_cast<ScaleOp>(user)) {
-      factor *= scale.getFactor().convertToDouble();
-      slopes = scale.getY();
+    if (const auto found = factorOf(user); found && found->second == slopes) {
+      factor *= found->first;
+      slopes = user->getResult(0);
     } else if (auto fill = dyn_cast<MaskedFillOp>(user)) {
       const std::optional<Hidden> zeros = hiddenBy(fill.getMask(), fill.getInverted());
       if (!fill.getValue().isZero() || !zeros || !parts.hidden ||

@@ -8,6 +8,7 @@
 #include "lib/Transforms/Step/AttentionParts.h"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 using namespace mlir;
@@ -37,6 +38,14 @@ static bool hides(double number) { return number <= -65504; }
 
 /// Whether it is added like a bias: far from what hides.
 static bool isModerate(double number) { return std::abs(number) <= 1e4; }
+
+std::optional<std::pair<double, Value>> aicf::step::factorOf(Operation *op) {
+  if (auto scale = dyn_cast_or_null<ScaleOp>(op))
+    return std::make_pair(scale.getFactor().convertToDouble(), Value(scale.getX()));
+  if (auto div = dyn_cast_or_null<DivScalarOp>(op)) // 0 gives an infinite factor
+    return std::make_pair(1 / div.getValue().convertToDouble(), Value(div.getX()));
+  return std::nullopt;
+}
 
 SmallVector<bool> Hidden::seen() const {
   return llvm::map_to_vector(mask.getValues<bool>(),
@@ -105,10 +114,10 @@ Value AttentionParts::passed(Value value) {
 double AttentionParts::passFactors(Value &value) {
   double factor = 1;
   value = passed(value);
-  for (auto scale = value.getDefiningOp<ScaleOp>(); scale;
-       scale = value.getDefiningOp<ScaleOp>()) {
-    factor *= scale.getFactor().convertToDouble();
-    value = passed(scale.getX());
+  for (auto found = factorOf(value.getDefiningOp()); found;
+       found = factorOf(value.getDefiningOp())) {
+    factor *= found->first;
+    value = passed(found->second);
   }
   return factor;
 }
@@ -220,6 +229,13 @@ bool AttentionParts::passScores(Value value) {
   return scores && !scores.getTransA();
 }
 
+/// Whether scores can be multiplied by it.
+bool AttentionParts::isHeld(double number) {
+  const double most = elementOf(scores.getA()).isF64() ? std::numeric_limits<double>::max()
+                                                       : std::numeric_limits<float>::max();
+  return std::abs(number) <= most; // neither infinite nor NaN
+}
+
 /// Products of the same batches and heads, or with one that serves several of q's.
 static bool haveSameBatches(MatmulOp scores, MatmulOp product) {
   ArrayRef<int64_t> q = dimensionsOf(scores.getA()), k = dimensionsOf(scores.getB()),
@@ -249,6 +265,8 @@ bool AttentionParts::fits() {
     return no("one mask is added, and another one hides keys that are not a triangle");
   if (softcap < 0)
     return no("the softcap is negative");
+  if (!isHeld(scale) || !isHeld(softcap))
+    return no("its factors are too large");
   Type element = elementOf(scores.getA());
   if (elementOf(product.getB()) != element || elementOf(product.getC()) != element)
     return no("queries and values have different types");

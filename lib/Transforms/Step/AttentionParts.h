@@ -28,6 +28,9 @@ struct Hidden {
   std::optional<int64_t> diagonal(int64_t numQueries, int64_t numKeys) const;
 };
 
+/// The factor of a product or quotient with one number, and what it is of.
+std::optional<std::pair<double, mlir::Value>> factorOf(mlir::Operation *op);
+
 /// What a constant hides where it is not `seenIf`, be it repeated or negated; null: it is
 /// not a constant.
 std::optional<Hidden> hiddenBy(mlir::Value condition, bool seenIf);
@@ -58,6 +61,7 @@ private:
     return false;
   }
   mlir::Value passed(mlir::Value value);
+  bool isHeld(double number);
   double passFactors(mlir::Value &value);
   bool passMasks(mlir::Value &value);
   bool hide(mlir::Value condition, bool seenIf, double number);

@@ -76,7 +76,7 @@ func.func @turned(%q: tensor<2x8x16xbf16> {aicf.role = "input", aicf.name = "q"}
 
 // -----
 
-// Tests a bias that is a constant, a divisor that is no power of 2, and the gradient of values alone, which comes in front of the others' product.
+// Tests a bias that is a constant, a divisor of 3, and the gradient of values alone, which comes in front of the others' product.
 // CHECK-LABEL: @bias
 // CHECK: aicf.attention %{{.*}} mask %[[M:.*]] {scale = 0.333{{3+}}
 // CHECK: %{{[a-z]+}}, %{{[a-z]+}}, %[[DV:[a-z]+]] = aicf.attention_bwd %{{.*}} mask %[[M]] {

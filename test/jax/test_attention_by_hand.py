@@ -54,6 +54,11 @@ def in_16_bits(q, k, v):
     return mixed(jax.nn.softmax(scores).astype(jnp.bfloat16), v).astype(jnp.float32)
 
 
+def all_in_16_bits(q, k, v):
+    return linen.dot_product_attention(*(x.astype(jnp.bfloat16) for x in (q, k, v)), mask=linen.
+                                       make_causal_mask(jnp.ones((B, T)))).astype(jnp.float32)
+
+
 def added(q, k, v):
     return mixed(jax.nn.softmax(scores_of(q, k) + np.where(TRIANGLE, 0, -1e9).astype("f4")), v)
 
@@ -71,7 +76,12 @@ def of_linen(q, k, v):
     return linen.dot_product_attention(q, k, v, mask=linen.make_causal_mask(jnp.ones((B, T))))
 
 
-BY_HAND = [plain, causal, heads_in_front, softmax_by_hand, in_16_bits, added, biased,
+def divided(q, k, v):
+    scores = jnp.einsum("bthd,bshd->bhts", q, k) / np.sqrt(7)  # no power of 2
+    return mixed(jax.nn.softmax(scores, -1), v)
+
+
+BY_HAND = [plain, divided, causal, heads_in_front, softmax_by_hand, in_16_bits, all_in_16_bits, added, biased,
            of_padded_keys, of_linen]
 
 
@@ -97,6 +107,15 @@ def test_both_halves_are_one_op_each(attention):
     text = step.program.lowered.as_text("aicf_rt")
     assert "attention_bwd(" in text and "softmax" not in text
     assert any("one attention, with its gradients" in text for text in remarks(step))
+
+
+@pytest.mark.parametrize("batch, heads", [(1, 3), (2, 1), (1, 1)])
+def test_one_batch_or_head(batch, heads):
+    x = RNG.normal(size=(batch, T, heads, H)).astype("f4")
+    step = aicf.jax.compile_step(jax.value_and_grad(lambda q, k, v: jnp.square(
+        plain(q, k, v)).sum(), (0, 1, 2)), (x, x + 1, x - 1), verify=True)
+    text = step.program.lowered.as_text("aicf_rt")
+    assert "attention_bwd(" in text and "softmax" not in text
 
 
 @pytest.mark.parametrize("attention", [causal, of_linen], ids=lambda f: f.__name__)

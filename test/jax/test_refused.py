@@ -220,11 +220,30 @@ def test_what_is_written_in_boxes():
     assert "scatter: writes 65 boxes" in text
 
 
-def test_verification_finds_a_wrong_row(monkeypatch):
+def _with_row(monkeypatch, name, function):
     from aicf.jax import _table
-    row = _table.TABLE["tanh"]
-    monkeypatch.setitem(_table.TABLE, "tanh", _table.Row(
-        lambda call, x: row.function(call, x) * 1.001, ""))
+    row = _table.whole_table()[name]
+    monkeypatch.setitem(_table.TABLE, name, _table.Row(
+        lambda call, x: function(row.function(call, x), x), ""))
+
+
+def test_verification_excuses_what_roundings_become(monkeypatch):
+    """What is 0 here, and 1e-7 for a neighbour of the argument, has no size of its own."""
+    _with_row(monkeypatch, "abs", lambda y, x: y * (1 + 2.0 ** -22))
+    x = np.full((2, 4), 0.5, "f4")
+    aicf.jax.compile_step(lambda x: (jnp.abs(x) - 0.5, x.sum()), (x,), verify=True)
+
+
+def test_verification_excuses_no_fault(monkeypatch):
+    """A fault of 0.1 % beside floors that other roundings of the arguments move by much more."""
+    _with_row(monkeypatch, "tanh", lambda y, x: y * 1.001)
+    text = refused(lambda x: jnp.tanh(jnp.floor(x)), np.ones((2, 4), "f4"),
+                   error=VerificationError)
+    assert "differs by" in text
+
+
+def test_verification_finds_a_wrong_row(monkeypatch):
+    _with_row(monkeypatch, "tanh", lambda y, x: y * 1.001)
     text = refused(lambda x: jnp.tanh(x), X, error=VerificationError)
     assert "result differs by 0.00076" in text
     aicf.jax.compile_step(lambda x: jnp.tanh(x), (X,), verify=False)

@@ -28,7 +28,7 @@ from typing import Any
 from .. import ops
 from .._tracing.pointwise import FLOATS, broadcast
 from ..jax import _softmax_bwd
-from ._table import Call, Found, Notes, Rules, is_constant, uniform
+from ._table import Call, Found, Notes, Rules, is_along_rows, is_constant, uniform
 
 #: No label is this number: a negative one has been counted from the end.
 NO_LABEL = -2 ** 31
@@ -54,7 +54,7 @@ class Raiser(Rules):
             "reduce_max": self._reduce_max, "reduce_sum": self._reduce_sum,
             "max": self._same, "abs": self._abs, "stop_gradient": self._same,
             "reshape": self._reshaped, "broadcast_in_dim": self._reshaped,
-            "squeeze": self._reshaped, "is_finite": self._is_finite,
+            "squeeze": self._reshaped, "convert_element_type": self._converted, "is_finite": self._is_finite,
             "select_n": self._select_n, "sub": self._sub, "exp": self._exp,
             "log": self._log, "add": self._add, "add_any": self._add_any,
             "div": self._div, "mul": self._mul, "neg": self._neg, "ge": self._ge,
@@ -71,10 +71,6 @@ class Raiser(Rules):
         return self._softmax[id(x)]
 
     @staticmethod
-    def _is_last(call: Call, x: Any) -> bool:
-        return [int(a) for a in call.params["axes"]] == [len(x.shape) - 1]
-
-    @staticmethod
     def _is_of_rows(value: Any, x: Any) -> bool:
         rows = tuple(x.shape[:-1])
         return tuple(value.shape) in (rows, (*rows, 1))
@@ -82,7 +78,7 @@ class Raiser(Rules):
     # Rules
 
     def _reduce_max(self, call: Call, made: Any, x: Any) -> None:
-        if x.dtype in FLOATS and self._is_last(call, x):
+        if x.dtype in FLOATS and is_along_rows(call, x):
             self.notes.add("most", made, x)
 
     def _same(self, call: Call, made: Any, *operands: Any) -> None:
@@ -98,20 +94,26 @@ class Raiser(Rules):
             self.notes.add("has size", value, True)
 
     def _reshaped(self, call: Call, made: Any, value: Any) -> None:
-        """[..] to [.., 1] or [.., C], in order, and back."""
+        """[..] to [.., 1] or [.., C], in order, and back. Dimensions of 1 come and go."""
         dims = [int(d) for d in call.params.get("broadcast_dimensions",
                                                 range(len(value.shape)))]
+        dims = [to for to, size in zip(dims, value.shape) if size != 1]
         for kind in (*_OF_ROWS, *_ALONG_ROWS):
             note = self.notes.of(kind, value)
             if note is None:
                 continue
             x = note[0] if isinstance(note, tuple) else note
-            rows = tuple(x.shape[:-1])
-            if tuple(value.shape) in (rows, (*rows, 1)) \
-                    and (tuple(made.shape) in (rows, (*rows, 1)) or kind in _ALONG_ROWS
-                         and tuple(made.shape) == tuple(x.shape)) \
-                    and dims == list(range(len(value.shape))):
+            places = [i for i, size in enumerate(x.shape[:-1]) if size != 1]
+            rows = [x.shape[i] for i in places]
+            if [s for s in value.shape if s != 1] == rows \
+                    and ([s for s in made.shape if s != 1] == rows or kind in _ALONG_ROWS
+                         and tuple(made.shape) == tuple(x.shape) and dims == places):
                 self.notes.add(kind, made, note)
+
+    def _converted(self, call: Call, made: Any, value: Any) -> None:
+        """Sums of 16 bits are made in 32."""
+        if made.dtype in FLOATS:
+            self.notes.pass_on(made, value, ("most", "total"), ("power",))
 
     def _is_finite(self, call: Call, made: Any, value: Any) -> None:
         if self.notes.of("most", value) is not None:
@@ -157,9 +159,11 @@ class Raiser(Rules):
             return None
         if all(value.shape[int(a)] == 1 for a in call.params["axes"]):
             return self._reshaped(call, made, value)
-        if self._is_last(call, value):
-            if self.notes.of("power", value) is not None:
-                self.notes.add("total", made, self.notes.of("power", value))
+        if is_along_rows(call, value):
+            x = self.notes.of("power", value)
+            x = self.notes.of("wide power", value) if x is None else x
+            if x is not None:
+                self.notes.add("total", made, x)
             unpicked = self.notes.of("unpicked", value)
             if unpicked is not None:  # one element of each row
                 return call.constant(unpicked[0])

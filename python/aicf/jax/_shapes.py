@@ -139,7 +139,7 @@ def _reduce_sum(call: Call, x: Any) -> Tensor:
     if not call.is_float:  # exact up to 2^53
         return tensor.astype("f64").sum(_axes(call)).astype(call.dtype)
     if tensor.dtype in ("f16", "bf16"):
-        tensor = tensor.astype("f32")
+        return tensor.astype("f32").sum(_axes(call)).astype(call.dtype)
     return tensor.sum(_axes(call))
 
 

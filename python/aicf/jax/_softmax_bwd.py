@@ -23,7 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import ops
-from ._table import Call, Found, Notes, Rules, is_constant
+from ._table import Call, Found, Notes, Rules, is_along_rows, is_constant
 
 #: Notes that a value keeps when it is reshaped or repeated along its rows.
 ALONG_ROWS = ("inverse", "drop", "lost", "mean", "less")
@@ -37,7 +37,8 @@ class SoftmaxGradRaiser(Rules):
         self._softmax_of = softmax_of
         super().__init__(notes, found, {
             "integer_pow": self._power, "mul": self._mul, "reduce_sum": self._reduce_sum,
-            "neg": self._neg, "div": self._div, "add_any": self._add_any})
+            "neg": self._neg, "div": self._div, "add_any": self._add_any,
+            "convert_element_type": self._converted})
 
     def _is_like(self, made: Any, x: Any, dy: Any) -> bool:
         return not is_constant(dy) and (tuple(made.shape), made.dtype) \
@@ -70,9 +71,13 @@ class SoftmaxGradRaiser(Rules):
         for kind, noted in (("weighted", "drop"), ("product", "mean"),
                             ("-weighted", "lost"), ("-product", "less")):
             note = self.notes.of(kind, value)
-            if note is not None and [int(a) for a in call.params["axes"]] \
-                    == [len(value.shape) - 1]:
+            note = self.notes.of("wide " + kind, value) if note is None else note
+            if note is not None and is_along_rows(call, value):
                 self.notes.add(noted, made, note)
+
+    def _converted(self, call: Call, made: Any, value: Any) -> None:
+        self.notes.pass_on(made, value, ("drop", "mean", "lost", "less"),
+                           ("weighted", "product", "-weighted", "-product"))
 
     def _neg(self, call: Call, made: Any, value: Any) -> None:
         for kind, noted in (("drop", "lost"), ("mean", "less"),

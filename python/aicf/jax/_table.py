@@ -89,6 +89,12 @@ def uniform(value: Any) -> Any:
     return value.reshape(-1)[0].item()
 
 
+def is_along_rows(call: Call, x: Any) -> bool:
+    """Whether a reduction is over the last dimension of x, and beside it over sizes of 1."""
+    axes, last = {int(a) for a in call.params["axes"]}, len(x.shape) - 1
+    return last in axes and all(x.shape[a] == 1 for a in axes - {last})
+
+
 class Notes:
     """How tensors of a trace were made, for rows that have a better op then. Constants have
     no notes."""
@@ -104,6 +110,12 @@ class Notes:
         """The note, or None."""
         own = None if is_constant(tensor) else self._kept.get((kind, id(tensor)))
         return own[1] if own else None
+
+    def pass_on(self, made: Any, value: Any, kinds: Sequence[str], wide: Sequence[str]) -> None:
+        """Notes of a value for what it was converted to; those of `wide` are "wide KIND"."""
+        for kind in (*kinds, *wide):
+            if self.of(kind, value) is not None:
+                self.add(kind if kind in kinds else "wide " + kind, made, self.of(kind, value))
 
 
 class Found:

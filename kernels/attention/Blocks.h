@@ -41,22 +41,22 @@ template <typename C> struct RowsOf {
   int64_t pitch;
 };
 
-/// `count` rows of `width` elements, as C, behind which there are zeros up to whole
-/// columns: where they lie, if one stands behind the other, else a copy in `buffer`.
+/// `count` rows of `width` elements times `scale`, as C, behind which there are zeros up to
+/// whole columns: where they lie, if one stands behind the other, else a copy in `buffer`.
 /// Products read them several times, at two thirds of their rate if rows are apart.
 template <typename T, typename C>
 inline RowsOf<C> wholeRows(const T *from, int64_t pitch, int64_t count, int64_t width,
-                           C *buffer) {
+                           C *buffer, C scale = C(1)) {
   const int64_t whole = wholeColumns(width);
   if constexpr (std::is_same_v<T, C>)
-    if (width == whole && pitch == whole)
+    if (width == whole && pitch == whole && scale == 1)
       return {from, pitch};
   for (int64_t r = 0; r < count; ++r) {
     const T *row = from + r * pitch;
     C *to = buffer + r * whole;
     AICF_INDEPENDENT_LOOP
     for (int64_t d = 0; d < width; ++d)
-      to[d] = C(row[d]);
+      to[d] = C(row[d]) * scale;
     std::fill(to + width, to + whole, C(0));
   }
   return {buffer, whole};

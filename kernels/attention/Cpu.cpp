@@ -61,15 +61,16 @@ private:
         v(call.v(), at.b, kv);
     for (int64_t i = first; i < end; i += kTileQueries)
       wholeColumnsOf(q.row(i), q.pitch, std::min(kTileQueries, end - i), e.size,
-                     C(e.scale), x.qT + (i - first) * e.size);
+                     C(1), x.qT + (i - first) * e.size);
     std::fill_n(x.most, kMostQueries, kHidden<C>);
     std::fill_n(x.total, kMostQueries, C(0));
     std::fill_n(x.sums, (end - first) * wholeV, C(0));
     const int64_t endKey = e.endKey(end - 1);
     for (at.j = e.firstKey(first); at.j < endKey; at.j += keys) {
       const int64_t numKeys = std::min(keys, endKey - at.j);
+      // The gradient scales keys, too: its scores have the same bits.
       const RowsOf<C> own =
-          wholeRows(k.row(at.j), k.pitch, numKeys, e.size, x.k);
+          wholeRows(k.row(at.j), k.pitch, numKeys, e.size, x.k, C(e.scale));
       const RowsOf<C> values =
           wholeRows(v.row(at.j), v.pitch, numKeys, e.sizeOfValues, x.v);
       for (at.i = first; at.i < end; at.i += kTileQueries) {

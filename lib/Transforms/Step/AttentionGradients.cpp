@@ -44,8 +44,11 @@ Value Transposed::write(OpBuilder &b, Location loc) const {
 }
 
 static bool turnsRows(TransposeOp transpose) {
-  return Transposed::at(transpose, true).order ==
-         Transposed::at(transpose.getX()).order;
+  SmallVector<int64_t> order(transpose.getPermutation());
+  if (order.size() < 2)
+    return false;
+  std::swap(order.back(), order[order.size() - 2]);
+  return llvm::equal(order, llvm::seq<int64_t>(0, int64_t(order.size())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -68,21 +71,25 @@ struct Readers {
   SmallVector<ProductOf> products;
   SmallVector<Operation *> others;
 
-  void add(Value matrix, bool turned = false) {
-    for (OpOperand &use : matrix.getUses()) {
-      Operation *op = use.getOwner();
-      auto transpose = dyn_cast<TransposeOp>(op);
-      auto cast = dyn_cast<CastOp>(op);
-      if (op->getBlock() != matrix.getParentBlock())
-        others.push_back(op); // in a loop
-      else if (auto product = dyn_cast<MatmulOp>(op))
-        addProduct(product, use.getOperandNumber() == 1, turned);
-      else if (cast && isFloatCast(cast))
-        add(cast.getY(), turned);
-      else if (transpose && turnsRows(transpose))
-        add(transpose.getY(), !turned);
-      else
-        others.push_back(op);
+  explicit Readers(Value matrix) {
+    SmallVector<std::pair<Value, bool>> from = {{matrix, false}};
+    while (!from.empty()) {
+      const auto [value, turned] = from.pop_back_val();
+      for (OpOperand &use : value.getUses()) {
+        Operation *op = use.getOwner();
+        auto transpose = dyn_cast<TransposeOp>(op);
+        auto cast = dyn_cast<CastOp>(op);
+        if (op->getBlock() != matrix.getParentBlock())
+          others.push_back(op); // in a loop
+        else if (auto product = dyn_cast<MatmulOp>(op))
+          addProduct(product, use.getOperandNumber() == 1, turned);
+        else if (cast && isFloatCast(cast))
+          from.emplace_back(cast.getY(), turned);
+        else if (transpose && turnsRows(transpose))
+          from.emplace_back(transpose.getY(), !turned);
+        else
+          others.push_back(op);
+      }
     }
   }
 
@@ -106,8 +113,7 @@ private:
 
 bool AttentionGradients::find() {
   SoftmaxOp softmax = parts.softmax;
-  Readers weights;
-  weights.add(softmax.getY());
+  const Readers weights(softmax.getY());
   for (Operation *other : weights.others) {
     auto found = dyn_cast<SoftmaxBwdOp>(other);
     if (!found || softmaxBwd || found.getY() != softmax.getY())
@@ -123,8 +129,7 @@ bool AttentionGradients::find() {
   Value slopes = softmaxBwd.getDx();
   if (!findDy(softmaxBwd) || !passSlopes(slopes))
     return false;
-  Readers ofSlopes;
-  ofSlopes.add(slopes);
+  const Readers ofSlopes(slopes);
   if (!ofSlopes.others.empty())
     return no("other ops read the gradients of its scores");
   return sort(weights.products, ofSlopes.products);

@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 // Block by block of keys, with the largest score and the sum of each query so far
 // (Milakov & Gimelshein 2018; Dao et al. 2022): no more than a tile of scores exists. Its
-// columns are queries, so that what is done for a query is done in lanes, and keys are
-// read where they lie. A thread does a block of queries of one head, so threads do not
-// change bits.
+// columns are queries, so that what is done for a query is done in lanes. A thread does a
+// block of queries of one head, so threads do not change bits.
 //===----------------------------------------------------------------------===//
 
 #include "kernels/attention/Blocks.h"

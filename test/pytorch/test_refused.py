@@ -121,6 +121,9 @@ def test_a_batch_that_pytorch_has_no_memory_for(allocate):
     error = refused("an import runs the module once", Of(
         lambda s, x: s.a(x) + allocate(x), a=nn.Linear(6, 2)))
     assert "give a smaller batch" in str(error) and "\n" not in str(error)
+    refused("an import runs the module once", Of(  # behind a run without gradients
+        lambda s, x: torch.autograd.grad(s.a(x).sum(), s.a.weight)[0] + allocate(x),
+        a=nn.Linear(6, 2)))
 
 
 def test_wrappers():

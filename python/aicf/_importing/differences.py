@@ -11,6 +11,10 @@ import numpy as np
 
 #: How often the other library's distance between f32 and f64 a value may differ.
 FACTOR = 8.0
+#: Parts of the largest number that other roundings of what goes in may excuse. A rounding that
+#: a step magnifies, as a division by a small deviation does, stays below. What is more comes
+#: from the other side of a bound, where a fault would be hidden.
+MAGNIFIED = 2.0 ** -12
 
 
 def difference(ours: Any, theirs: Any, double: Any, least: float, library: str
@@ -41,6 +45,16 @@ def difference(ours: Any, theirs: Any, double: Any, least: float, library: str
         return None
     return distance / (allowed or 1.0), "differs by %.3g, %.3g may be rounding" % (
         distance, allowed)
+
+
+def excused(single: Any, shaken: Any, most: float) -> float:
+    """A distance that is rounding, because another rounding of what goes in makes it.
+
+    Args:
+        single, shaken: what the library computes in f32, and what from the other rounding.
+        most: the largest such distance.
+    """
+    return min(most, FACTOR * largest_of(np.asarray(shaken - single, "f8")))
 
 
 def largest_of(array: Any) -> float:

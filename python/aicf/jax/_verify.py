@@ -18,7 +18,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._importing.differences import FACTOR, difference, largest_of, special_values
+from .._importing.differences import MAGNIFIED, difference, excused, largest_of, special_values
 from ..errors import VerificationError
 from ._import import DTYPES
 from ._narrow import stored, stored_type
@@ -28,10 +28,6 @@ from ._trees import tree_of
 #: Parts of a leaf's largest number below which a difference is rounding; the second one
 #: where the function computes in 16 bits.
 FLOORS = 2.0 ** -18, 2.0 ** -4
-#: Parts of the largest number of all leaves that other roundings of the arguments may excuse:
-#: what is 0 but for roundings, as a gradient by keys that are equal, has no size of its own.
-#: More of it comes from the other side of a bound, where a fault would be hidden.
-EXCUSED = 2.0 ** -12
 
 
 def _x64(enabled: bool) -> contextlib.AbstractContextManager[None]:
@@ -171,15 +167,15 @@ def _differences(step: Step, arguments: Sequence[Any], leaves: Sequence[Leaf], f
                  ) -> list[tuple[float, str]]:
     found = {leaf[0]: _difference(*leaf, floor) for leaf in leaves}
     if any(found.values()):
-        excused = _excused(step.imported.function, arguments, leaves)
-        found = {leaf[0]: _difference(*leaf, floor, excused.get(leaf[0], 0.0))
+        slack = _excused(step.imported.function, arguments, leaves)
+        found = {leaf[0]: _difference(*leaf, floor, slack.get(leaf[0], 0.0))
                  for leaf in leaves if found[leaf[0]]}
     return [wrong for wrong in found.values() if wrong]
 
 
 def _excused(function: Any, arguments: Sequence[Any], leaves: Sequence[Leaf]
              ) -> dict[str, float]:
-    """By leaf of floats: 8 times what another rounding of the arguments makes of it."""
+    """By leaf of floats, what another rounding of the arguments makes of it."""
     def shaken(leaf: Any) -> Any:
         value = np.asarray(leaf)
         if value.dtype != np.float32:
@@ -190,13 +186,13 @@ def _excused(function: Any, arguments: Sequence[Any], leaves: Sequence[Leaf]
         shaken, tuple(arguments))))
     other = {name: np.asarray(stored(leaf)) for name, leaf in zip(made.names, made.leaves)}
     floats = [leaf for leaf in leaves if leaf[2].dtype.kind == "f"]
-    most = EXCUSED * max((largest_of(leaf[2].astype("f8")) for leaf in floats), default=0.0)
-    return {name: min(most, FACTOR * largest_of(other[name].astype("f8") - single.astype("f8")))
+    most = MAGNIFIED * max((largest_of(leaf[2].astype("f8")) for leaf in floats), default=0.0)
+    return {name: excused(single.astype("f8"), other[name].astype("f8"), most)
             for name, _, single, _ in floats}
 
 
 def _difference(name: str, mine: Any, single: Any, double: Any, floor: float,
-                excused: float = 0.0) -> tuple[float, str] | None:
+                slack: float = 0.0) -> tuple[float, str] | None:
     if (mine.shape, mine.dtype) != (single.shape, single.dtype):
         return math.inf, "%s is %s%s, in JAX %s%s" % (
             name, mine.dtype, list(mine.shape), single.dtype, list(single.shape))
@@ -205,5 +201,5 @@ def _difference(name: str, mine: Any, single: Any, double: Any, floor: float,
         return (math.inf, "%s differs in %d elements" % (name, count)) if count else None
     ours, theirs = mine.astype("f8"), single.astype("f8")
     largest = largest_of(theirs if double is None else double)
-    found = difference(ours, theirs, double, max(floor * max(largest, 1e-6), excused), "JAX")
+    found = difference(ours, theirs, double, max(floor * max(largest, 1e-6), slack), "JAX")
     return found and (found[0], "%s %s" % (name, found[1]))

@@ -315,20 +315,24 @@ def _run(whole: Any, examples: Sequence[Any], decisions: Decisions) -> Any:
     devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
     with torch.random.fork_rng(devices=list(devices)):
         try:
-            with torch.no_grad():
+            with torch.no_grad(), _memory_is_there():
                 return decisions.record(lambda: whole(*examples))
-        except RuntimeError as error:
-            if _is_out_of_memory(error):
-                raise ModuleImportError(
-                    "an import runs the module once, and with this batch PyTorch has too little "
-                    "memory for it (%s): give a smaller batch" % str(error).splitlines()[0],
-                    "", 0) from error
-            with torch.enable_grad():  # it asks for gradients itself
+        except RuntimeError:
+            with torch.enable_grad(), _memory_is_there():  # it asks for gradients itself
                 return decisions.record(lambda: whole(*examples))
 
 
-def _is_out_of_memory(error: RuntimeError) -> bool:
-    return isinstance(error, torch.OutOfMemoryError) or "DefaultCPUAllocator" in str(error)
+@contextlib.contextmanager
+def _memory_is_there() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        if not isinstance(error, torch.OutOfMemoryError) \
+                and "DefaultCPUAllocator" not in str(error):
+            raise
+        raise ModuleImportError(
+            "an import runs the module once, and with this batch PyTorch has too little memory "
+            "for it (%s): give a smaller batch" % str(error).splitlines()[0], "", 0) from error
 
 
 def is_check(whole: Any, examples: Sequence[Any], decisions: Decisions, number: int) -> bool:

@@ -4,8 +4,7 @@
 
 Both run on copies, in f32, on the example inputs and on a batch of special values. Dropout
 keeps everything, and draws are the same in both. A gradient may differ by 8 times what
-PyTorch's own f32 differs from its f64, or 4 times what another rounding of the parameters
-makes of it.
+PyTorch's own f32 differs from its f64, or what another rounding of the parameters makes of it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .. import compiled
-from .._importing.differences import difference, largest_of, special_values
+from .._importing.differences import MAGNIFIED, difference, excused, largest_of, special_values
 from .._programs.signature import Spec
 from ..errors import ModuleImportError, VerificationError
 from ._export import is_random
@@ -36,10 +35,6 @@ from ._state import tensors_of
 FLOOR = 2.0 ** -21
 #: Where a part of the module computes in 16 bits.
 FLOOR_OF_16_BITS = 2.0 ** -5
-#: Parts of the largest gradient that other roundings of the parameters may excuse on the
-#: example. Rounding that a step magnifies, as a division by a small deviation does, stays below;
-#: what is more comes from the other side of a bound, where a fault would be hidden.
-MAGNIFIED = 2.0 ** -12
 
 
 class _Still(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
@@ -312,7 +307,7 @@ def _found(floor: float, trained: Sequence[str], ours: Any, single: Any, double:
     """Differences in words. `shaken` is a step in f32 from parameters that are rounded
     otherwise: what it moves is rounding, up to the part `most` of the largest number."""
     def slack(of: Any, other: Any) -> float:
-        return 0.0 if shaken is None or other is None else _moved(
+        return 0.0 if shaken is None or other is None else excused(
             of, other, most * max(1.0, largest_of(np.asarray(of, "f8"))))
     loss, wide = single[0], double[0]
     found = _differences(floor, trained, single[1], double[1], ours[1],
@@ -330,11 +325,6 @@ def _found(floor: float, trained: Sequence[str], ours: Any, single: Any, double:
     return found
 
 
-def _moved(of: Any, other: Any, most: float) -> float:
-    """What another rounding of the parameters may make of a value."""
-    return min(most, 4 * largest_of(np.asarray(other - of, "f8")))
-
-
 def _differences(floor: float, trained: Sequence[str], single: dict[str, Any],
                  double: dict[str, Any], ours: dict[str, Any],
                  shaken: dict[str, Any] | None, most: float) -> list[str]:
@@ -350,7 +340,7 @@ def _differences(floor: float, trained: Sequence[str], single: dict[str, Any],
                     name, "no" if expected is None else "a")))
             continue
         moved = 0.0 if shaken is None or shaken[name] is None else \
-            _moved(_array(single[name]), _array(shaken[name]), most * largest)
+            excused(_array(single[name]), _array(shaken[name]), most * largest)
         wrong = difference(_array(own), _array(single[name]), _array(expected),
                            max(floor * largest, moved), "PyTorch")
         if wrong:

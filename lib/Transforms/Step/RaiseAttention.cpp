@@ -57,14 +57,6 @@ static Value maskOf(OpBuilder &b, Location loc, const AttentionParts &parts) {
   return toScores(b, loc, seen, rank);
 }
 
-/// Rows as columns.
-static Value turned(OpBuilder &b, Location loc, Value heads) {
-  SmallVector<int64_t> order =
-      llvm::to_vector(llvm::seq<int64_t>(0, int64_t(dimensionsOf(heads).size())));
-  std::swap(order.back(), order[order.size() - 2]);
-  return b.createOrFold<TransposeOp>(loc, heads, b.getDenseI64ArrayAttr(order));
-}
-
 /// [batch, length, heads, size] as a product of this shape gives it.
 static Value fromHeads(OpBuilder &b, Location loc, Value heads, ArrayRef<int64_t> shape) {
   if (shape.size() == 4)
@@ -81,9 +73,9 @@ static AttentionOp writeAttention(const AttentionParts &parts) {
   Location loc = product.getLoc();
   Value k = scores.getB(), v = product.getB();
   if (!scores.getTransB())
-    k = turned(b, loc, k);
+    k = Transposed::at(k, true).write(b, loc);
   if (product.getTransB())
-    v = turned(b, loc, v);
+    v = Transposed::at(v, true).write(b, loc);
   auto op = AttentionOp::create(
       b, loc, toHeads(b, loc, scores.getA()), toHeads(b, loc, k), toHeads(b, loc, v),
       maskOf(b, loc, parts), /*segments=*/Value(),
@@ -109,11 +101,9 @@ static void writeGradients(AttentionOp op, const AttentionGradients &gradients) 
   bwd->setDiscardableAttrs(llvm::to_vector(first->getDiscardableAttrDictionary()));
   auto replace = [&](ArrayRef<ProductOf> products, Value heads) {
     for (ProductOf product : products) {
-      SmallVector<int64_t> shape(dimensionsOf(product.op.getC()));
-      if (product.isResultTurned)
-        std::swap(shape.back(), shape[shape.size() - 2]);
-      Value rows = fromHeads(b, loc, heads, shape);
-      product.op.replaceAllUsesWith(product.isResultTurned ? turned(b, loc, rows) : rows);
+      Value rows = fromHeads(b, loc, heads, product.shape());
+      product.op.replaceAllUsesWith(
+          Transposed::at(rows, product.isResultTurned).write(b, loc));
     }
   };
   replace(gradients.dq, bwd.getDq());

@@ -30,7 +30,7 @@ inline int64_t blockRows(int64_t size, int64_t most = kMostBlockRows) {
   return std::min(most, kBlockElements / wholeColumns(size) / kTileColumns *
                             kTileColumns);
 }
-/// A tile of scores: keys are its columns.
+/// A tile of scores of the gradient: keys are its columns.
 inline constexpr int64_t kTileElements = kMostBlockRows * kMostBlockRows;
 
 template <typename C> inline constexpr C kHidden = -std::numeric_limits<C>::infinity();

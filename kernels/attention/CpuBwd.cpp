@@ -145,13 +145,13 @@ public:
     const int64_t blocks = (e.keys + rows - 1) / rows;
     const int64_t work = e.batches * e.heads * e.queries * e.keys * e.size / 4;
     // The shape decides, and not the number of threads.
-    if (std::is_same_v<T, C> && e.size == wholeE && e.sizeOfValues == wholeV &&
-        heads >= kManyHeads)
-      return parallelFor(heads, 1, call->numThreads, work,
-                         [&](int64_t head, int64_t, auto set) {
-                           Buffers x;
-                           ofHead(set.value, x, head);
-                         });
+    if constexpr (std::is_same_v<T, C>)
+      if (e.size == wholeE && e.sizeOfValues == wholeV && heads >= kManyHeads)
+        return parallelFor(heads, 1, call->numThreads, work,
+                           [&](int64_t head, int64_t, auto set) {
+                             Buffers x;
+                             ofHead(set.value, x, head);
+                           });
     parallelFor(heads * blocks, 1, call->numThreads, work,
                 [&](int64_t unit, int64_t, auto set) {
                   Buffers x;
@@ -202,8 +202,7 @@ private:
           continue;
         const Queries queries = all.part(i, rows);
         this->makeTile(set, x, b, h, queries, keys, true);
-        if constexpr (std::is_same_v<T, C>)
-          addToKeys(set, x, queries, keys, {dk.row(j), dk.pitch}, {dv.row(j), dv.pitch});
+        addToKeys(set, x, queries, keys, {dk.row(j), dk.pitch}, {dv.row(j), dv.pitch});
         addDq(set, x, queries, keys, x.dq + (i - all.first) * wholeE, wholeE);
       }
     }

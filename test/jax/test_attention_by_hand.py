@@ -97,8 +97,7 @@ def compiled(attention, *others):
 
 
 def remarks(step):
-    return [d.message for d in step.program.lowered.report() if "softmax" in d.message
-            and "attention" in d.message or "two products" in d.message]
+    return [d.message for d in step.program.lowered.report() if "RaiseAttention" in d.message]
 
 
 @pytest.mark.parametrize("attention", BY_HAND, ids=lambda f: f.__name__)

@@ -41,6 +41,15 @@ Sample ofMask(const Sizes &s, AttentionMaskBwdAttrs attrs, TensorDesc mask,
   return sample;
 }
 const TensorDesc kNone = TensorDesc::absent();
+/// Heads of whole vectors, of which there are enough for a thread each. A thread copies 256
+/// queries at once, and 64 where values have 160 elements.
+Sample ofManyHeads(const Sizes &s, int64_t values, AttentionBwdAttrs attrs) {
+  const TensorDesc q = f({2, s.m, 8, 16}), k = f({2, s.keys, 4, 16}),
+                   v = f({2, s.keys, 4, values}), y = f({2, s.m, 8, values});
+  return {{y, q, k, v, y, f({2, 8, s.m}), kNone, kNone, kNone},
+          {q, k, v},
+          encodeAttrs(attrs)};
+}
 /// The same with 16 bits in the first operands and results; masks and lse stay f32.
 Sample halved(Sample sample, size_t operands, size_t results) {
   for (size_t i = 0; i < operands; ++i)
@@ -107,6 +116,10 @@ std::vector<KindRow> attentionSamples() {
           [](Sizes s) { return backward(s, causal<B>(), kNone, kNone); }),
       row("attention_bwd window softcap", OpKind::AttentionBwd,
           [](Sizes s) { return backward(s, window<B>(s), kNone, kNone); }),
+      row("attention_bwd many heads", OpKind::AttentionBwd,
+          [](Sizes s) { return ofManyHeads(s, 16, window<B>(s)); }),
+      row("attention_bwd many wide heads", OpKind::AttentionBwd,
+          [](Sizes s) { return ofManyHeads(s, 160, plain<B>()); }),
       row("attention_bwd dropout", OpKind::AttentionBwd,
           [](Sizes s) { return backward(s, dropped<B>(), kNone, kNone); }),
       row("attention_bwd mask", OpKind::AttentionBwd,

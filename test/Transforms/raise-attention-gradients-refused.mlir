@@ -125,3 +125,16 @@ func.func @loop(%q: !x {aicf.role = "input", aicf.name = "q"}, %d: !x {aicf.role
   %dq = aicf.matmul %ds, %q : !x, !x
   return %y, %dq, %last : !x, !x, !x
 }
+
+// Tests gradients of scores that are turned, and multiplied by something else than the queries.
+// REMARK: Function=other_queries | Remark="two products and a softmax stay as they are: other products read the gradients of its scores"
+func.func @other_queries(%q: !x {aicf.role = "input", aicf.name = "q"}, %d: !x {aicf.role = "input", aicf.name = "d"})
+    -> (!x {aicf.name = "y0"}, !x {aicf.name = "y1"}) {
+  %s = aicf.matmul %q, %q {transB = true} : !x, !x
+  %p = aicf.softmax %s : !x
+  %y = aicf.matmul %p, %q : !x, !x
+  %dp = aicf.matmul %d, %q {transB = true} : !x, !x
+  %ds = aicf.softmax_bwd %dp, %p : !x, !x
+  %dk = aicf.matmul %ds, %d {transA = true} : !x, !x
+  return %y, %dk : !x, !x
+}

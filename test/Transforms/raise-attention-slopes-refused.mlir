@@ -126,3 +126,17 @@ func.func @repeated(%q: tensor<4x2x2xf32> {aicf.role = "input", aicf.name = "q"}
   %dq = aicf.matmul %ds, %q : tensor<4x2x2xf32>, tensor<4x2x2xf32>
   return %y, %dq : tensor<4x2x2xf32>, tensor<4x2x2xf32>
 }
+
+// Tests weights that are turned, and multiplied by something else than the gradient of the result.
+// REMARK: Function=other_gradient | Remark="two products and a softmax stay as they are: other products read its weights"
+func.func @other_gradient(%q: !x {aicf.role = "input", aicf.name = "q"}, %d: !x {aicf.role = "input", aicf.name = "d"})
+    -> (!x {aicf.name = "y0"}, !x {aicf.name = "y1"}, !x {aicf.name = "y2"}) {
+  %s = aicf.matmul %q, %q {transB = true} : !x, !x
+  %p = aicf.softmax %s : !x
+  %y = aicf.matmul %p, %q : !x, !x
+  %dp = aicf.matmul %d, %q {transB = true} : !x, !x
+  %ds = aicf.softmax_bwd %dp, %p : !x, !x
+  %dq = aicf.matmul %ds, %q : !x, !x
+  %dv = aicf.matmul %p, %q {transA = true} : !x, !x
+  return %y, %dq, %dv : !x, !x, !x
+}

@@ -81,7 +81,8 @@ inline bool hasRowsOfVectors(const LayerNormBwdView<rules::Call> &c) {
   for (size_t i = 0; i + 1 < c.dy()->rank; ++i)
     if (c.dy()->dims[i] != 1 && c.dy()->stride(i) % vector != 0)
       return false;
-  return width % vector == 0 && width <= 32 * kLayerNormWarps * kLayerNormLane;
+  return width % vector == 0 && width <= kMostRowWidth &&
+         c.x()->elements() / width < (int64_t(1) << 31);
 }
 inline uint64_t layerNormVectorsWorkspace(const LayerNormBwdView<rules::Call> &c) {
   const int64_t width = c.gamma()->elements();
@@ -107,7 +108,7 @@ inline uint64_t layerNormBwdWorkspace(const LayerNormBwdView<rules::Call> &c) {
 inline constexpr uint64_t kLayerNormWorkspaceCap =
     2 * 2 * kMultiprocessors * 1024 * 8;
 inline constexpr uint64_t kLayerNormVectorsCap =
-    2 * 2 * kMultiprocessors * 32 * kLayerNormWarps * kLayerNormLane * 4;
+    2 * 2 * kMultiprocessors * kMostRowWidth * 4;
 inline constexpr uint64_t kLayerNormAddCap = kLayerNormVectorsCap / 2 * 3;
 
 template <typename Sum> uint64_t columnSumsWorkspace(const Sum &c) {

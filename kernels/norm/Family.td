@@ -368,7 +368,8 @@ def LayerNormBwdRowsCuda : LayerNormBwdOnCuda<"layer_norm_bwd"> {
   let preference = 0;
 }
 
-/// Where lanes have whole vectors. It adds in another order than version 1.
+/// Where lanes have whole vectors. It adds in another order than version 1, and than
+/// version 2, which is gone.
 def LayerNormBwdVectorsCuda : LayerNormBwdOnCuda<"layer_norm_bwd_vectors"> {
   let variants = [On<"f32">, On<"f16">, On<"bf16">];
   let kernel = "layerNormBwdOfVectors<$T>";
@@ -377,7 +378,7 @@ def LayerNormBwdVectorsCuda : LayerNormBwdOnCuda<"layer_norm_bwd_vectors"> {
   let alignment = 16;
   let workspace = "layerNormVectorsWorkspace(c)";
   let workspaceCap = "kLayerNormVectorsCap";
-  let version = 2;
+  let version = 3;
   let preference = -1;
 }
 
@@ -401,6 +402,7 @@ def LayerNormBwdAddCuda : KernelFamily<"layer_norm_bwd_vectors", CUDA> {
   let alignment = 16;
   let workspace = "layerNormAddWorkspace(c)";
   let workspaceCap = "kLayerNormAddCap";
+  let version = 1;
 }
 
 #endif // AICF_KERNELS_NORM_FAMILY_TD

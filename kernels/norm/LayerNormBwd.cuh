@@ -27,6 +27,8 @@ struct RowsParams {
   void *partials = nullptr;
   int64_t width, rows;
   Walk dyRows; ///< where they begin
+  int warps = 1;  ///< of a row, where lanes have vectors
+  int stages = 1; ///< rows that have room in shared memory
 
   RowsParams(const LayerNormBwdArgs &call, const TensorView &dx)
       : dy(call.dy().start()), x(call.x().dense()), gamma(call.gamma().dense()),
@@ -59,7 +61,8 @@ __global__ void layerNormSumsKernel(const __grid_constant__ SumsParams p) {
 /// and fewer where less memory than it asked for is there.
 template <typename T>
 LaunchPlan launchesOf(RowsParams p, const TensorView &workspace,
-                      void (*kernel)(RowsParams), int threads, int64_t most) {
+                      void (*kernel)(RowsParams), int threads, int64_t most,
+                      uint32_t sharedBytes = 0) {
   const uint32_t sums = p.sums[2] ? 3 : 2;
   const int64_t fits =
       workspace.dense() ? int64_t(workspace.desc.spanBytes() /
@@ -67,14 +70,14 @@ LaunchPlan launchesOf(RowsParams p, const TensorView &workspace,
                         : 0;
   const int64_t blocks = std::min(most, fits);
   if (blocks < 2)
-    return {plan(kernel, 1, threads, p)};
+    return {plan(kernel, 1, threads, p, sharedBytes)};
   p.partials = workspace.dense();
   PlannedLaunch added =
       plan(layerNormSumsKernel<T>, (p.width + 31) / 32, 32,
            SumsParams{p.partials, {p.sums[0], p.sums[1], p.sums[2]}, blocks, p.width});
   added.block[1] = 32;
   added.grid[1] = sums;
-  return {plan(kernel, blocks, threads, p), added};
+  return {plan(kernel, blocks, threads, p, sharedBytes), added};
 }
 
 } // namespace

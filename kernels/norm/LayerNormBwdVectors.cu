@@ -4,163 +4,95 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// 1 to 8 warps a row, whose lanes have vectors of 16 bytes: dy and x are read once for dx
-// and for the sums of dgamma and dbeta, which stay in registers over the rows of a group.
-// The gradient of a residual connection may be added to dx, and rows of that be summed.
-// The shape alone decides the order. Rows whose vectors do not fill lanes have kernels of
-// their own in LayerNormBwd.cu.
+// dy and x are read once for dx and for the sums of dgamma and dbeta, which stay in
+// registers over the rows of a group of warps; the next rows are on their way to shared
+// memory. The gradient of a residual connection may be
+// added to dx, and rows of that be summed. The shape alone decides the order. Rows whose
+// vectors do not fill lanes have kernels of their own in LayerNormBwd.cu.
 //===----------------------------------------------------------------------===//
 
-#include "kernels/norm/Family.h"
 #include "kernels/norm/LayerNormBwd.cuh"
+#include "kernels/norm/RowLanes.cuh"
 
 namespace aicf::cuda {
 namespace {
 
-using families::kLayerNormWarps;
-constexpr int kThreads = 32 * kLayerNormWarps;
+/// Vectors of rows that a thread has asked for: slots of shared memory that it alone
+/// writes and reads, so that no registers wait for them.
+template <typename T, int kElements, bool kAdds> struct RowsAhead {
+  static constexpr int V = 16 / sizeof(T), kVectors = kElements / V;
+  static constexpr int kTensors = kAdds ? 3 : 2, kMostStages = 4;
+  static constexpr int kSlot = kTensors * kVectors; ///< vectors of a row
 
-/// Waits for the warps that have a row, and for no other row's.
-template <int kWarps> __device__ void waitForRow() {
-  if constexpr (kWarps == kLayerNormWarps)
-    __syncthreads();
-  else
-    asm volatile("bar.sync %0, %1;" ::"r"(1 + int(threadIdx.x) / (32 * kWarps)),
-                 "n"(32 * kWarps)
-                 : "memory");
-}
+  const RowsParams &p;
+  const RowLanes &at;
+  Vec<T, V> *const slots; ///< [stages, kSlot, threads]
 
-/// The sums of two numbers over the kWarps warps that have a row, in order.
-template <int kWarps, typename C>
-__device__ void sumOverRow(C &a, C &b, C (&shared)[2][kLayerNormWarps]) {
-  a = warpSum(a);
-  b = warpSum(b);
-  if constexpr (kWarps > 1) {
-    const int warp = int(threadIdx.x) / 32, first = warp / kWarps * kWarps;
-    if (threadIdx.x % 32 == 0) {
-      shared[0][warp] = a;
-      shared[1][warp] = b;
-    }
-    waitForRow<kWarps>();
-    a = b = 0;
+  __device__ Vec<T, V> *slotOf(int stage, int i) const {
+    return slots + (stage * kSlot + i) * int(blockDim.x) + threadIdx.x;
+  }
+  /// Asks for a row, if it is there. Every turn asks once, so that turns can be counted.
+  __device__ void ask(int stage, uint32_t row) const {
+    if (row < p.rows) {
+      const T *from[] = {static_cast<const T *>(p.dy) + p.dyRows.at(row),
+                         static_cast<const T *>(p.x) + row * p.width,
+                         static_cast<const T *>(p.residual) + row * p.width};
 #pragma unroll
-    for (int w = 0; w < kWarps; ++w) {
-      a += shared[0][first + w];
-      b += shared[1][first + w];
+      for (int k = 0; k < kVectors; ++k)
+        if (const int i = at.lane + at.lanes() * k; i < int(p.width / V))
+#pragma unroll
+          for (int tensor = 0; tensor < kTensors; ++tensor)
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                             uint32_t(__cvta_generic_to_shared(
+                                 slotOf(stage, tensor * kVectors + k)))),
+                         "l"(from[tensor] + i * V));
+    }
+    asm volatile("cp.async.commit_group;");
+  }
+  /// Waits for the row that was asked for `p.stages` turns ago.
+  __device__ void wait() const {
+    switch (p.stages) {
+    case 1: asm volatile("cp.async.wait_group 0;" ::: "memory"); break;
+    case 2: asm volatile("cp.async.wait_group 1;" ::: "memory"); break;
+    case 3: asm volatile("cp.async.wait_group 2;" ::: "memory"); break;
+    default: asm volatile("cp.async.wait_group 3;" ::: "memory");
     }
   }
-}
-
-/// What a lane has of a row: vectors l, l + 32 · kWarps, ... of lane l.
-template <typename T, int kWarps> struct LaneOfRow {
-  static constexpr int V = 16 / sizeof(T), kVectors = families::kLayerNormLane / V;
-  Vec<T, V> dy[kVectors], x[kVectors];
-  Compute<T> mean = 0, rstd = 0;
-
-  __device__ void load(const RowsParams &p, int64_t row, int lane, int vectors) {
-    if (row >= p.rows)
-      return;
-    const T *slopes = static_cast<const T *>(p.dy) + p.dyRows.at(row);
-    const T *own = static_cast<const T *>(p.x) + row * p.width;
-#pragma unroll
-    for (int k = 0; k < kVectors; ++k)
-      if (lane + 32 * kWarps * k < vectors) {
-        dy[k] = loadVec<T, V>(slopes, lane + 32 * kWarps * k);
-        x[k] = loadVec<T, V>(own, lane + 32 * kWarps * k);
-      }
-    mean = widen(static_cast<const T *>(p.mean)[row]);
-    rstd = widen(static_cast<const T *>(p.rstd)[row]);
+  __device__ Vec<T, V> dy(int stage, int k) const { return *slotOf(stage, k); }
+  __device__ Vec<T, V> x(int stage, int k) const { return *slotOf(stage, kVectors + k); }
+  __device__ Vec<T, V> residual(int stage, int k) const {
+    return *slotOf(stage, 2 * kVectors + k);
   }
 };
 
-/// kWarps warps have a row. They ask for the next one before they compute.
-template <typename T, int kWarps, bool kAdds>
-__global__ void __launch_bounds__(kThreads, 2)
-    layerNormVectorsKernel(const __grid_constant__ RowsParams p) {
+/// Adds what the groups of a block have of column sums, and writes the result.
+template <typename T, int kSums, int kVectors, int V>
+__device__ void writeSums(const RowsParams &p, const RowLanes &at,
+                          const Compute<T> (&totals)[kSums][kVectors][V]) {
   using C = Compute<T>;
-  using Lane = LaneOfRow<T, kWarps>;
-  constexpr int V = Lane::V, kVectors = Lane::kVectors, kLanes = 32 * kWarps;
-  constexpr int kGroups = kLayerNormWarps / kWarps, kSums = kAdds ? 3 : 2;
-  // Turns use one after the other: who is fast does not overwrite what others read.
-  __shared__ C shared[2][2][kLayerNormWarps];
-  const int lane = int(threadIdx.x) % kLanes, group = int(threadIdx.x) / kLanes;
-  const int vectors = int(p.width / V);
-  Vec<T, V> weight[kVectors];
-  C totals[kSums][kVectors][V] = {}; // dgamma, dbeta, and of what is written
-#pragma unroll
-  for (int k = 0; k < kVectors; ++k)
-    if (lane + kLanes * k < vectors)
-      weight[k] = loadVec<T, V>(static_cast<const T *>(p.gamma), lane + kLanes * k);
-  int turn = 0;
-  const int64_t step = int64_t(gridDim.x) * kGroups;
-  Lane next;
-  next.load(p, int64_t(blockIdx.x) * kGroups + group, lane, vectors);
-  for (int64_t first = int64_t(blockIdx.x) * kGroups; first < p.rows;
-       first += step, turn ^= 1) {
-    const int64_t row = first + group;
-    const bool isRow = row < p.rows;
-    Lane own = next;
-    next.load(p, row + step, lane, vectors);
-    const C mean = own.mean, rstd = own.rstd;
-    C sumG = 0, sumGH = 0;
-#pragma unroll
-    for (int k = 0; k < kVectors; ++k)
-      if (isRow && lane + kLanes * k < vectors)
-#pragma unroll
-        for (int v = 0; v < V; ++v) {
-          const C slope = widen(own.dy[k].at[v]);
-          const C h = (widen(own.x[k].at[v]) - mean) * rstd;
-          totals[0][k][v] = fma(slope, h, totals[0][k][v]);
-          totals[1][k][v] += slope;
-          const C g = slope * widen(weight[k].at[v]);
-          sumG += g;
-          sumGH = fma(g, h, sumGH);
-        }
-    sumOverRow<kWarps>(sumG, sumGH, shared[turn]);
-    const C meanG = sumG / C(p.width), meanGH = sumGH / C(p.width);
-#pragma unroll
-    for (int k = 0; k < kVectors; ++k)
-      if (isRow && lane + kLanes * k < vectors) {
-#pragma unroll
-        for (int v = 0; v < V; ++v) {
-          const C h = (widen(own.x[k].at[v]) - mean) * rstd;
-          const C g = widen(own.dy[k].at[v]) * widen(weight[k].at[v]);
-          own.x[k].at[v] = narrow<T>(rstd * (g - meanG - h * meanGH));
-        }
-        if constexpr (kAdds) {
-          const Vec<T, V> residual =
-              loadVec<T, V>(static_cast<const T *>(p.residual) + row * p.width,
-                            lane + kLanes * k);
-#pragma unroll
-          for (int v = 0; v < V; ++v) {
-            own.x[k].at[v] =
-                narrow<T>(widen(residual.at[v]) + widen(own.x[k].at[v]));
-            totals[2][k][v] += widen(own.x[k].at[v]);
-          }
-        }
-        storeVec<T, V>(static_cast<T *>(p.dx) + row * p.width, lane + kLanes * k,
-                       own.x[k]);
-      }
-  }
-  // The sums of the block's groups, a vector of each lane at a time.
-  __shared__ C sums[kSums][kGroups][kLanes * V];
-#pragma unroll
+  extern __shared__ __align__(16) char memory[];
+  C *sums = reinterpret_cast<C *>(memory); // [kSums, groups, lanes · V]
+  const int columns = at.lanes() * V;
   for (int k = 0; k < kVectors; ++k) {
     __syncthreads(); // the last use of sums is over
 #pragma unroll
-    for (int v = 0; v < V; ++v)
+    for (int which = 0; which < kSums; ++which)
 #pragma unroll
-      for (int which = 0; which < kSums; ++which)
-        sums[which][group][lane * V + v] = totals[which][k][v];
+      for (int own = 0; own < kVectors; ++own)
+        if (own == k) // an index that is known, so that totals stay in registers
+#pragma unroll
+          for (int v = 0; v < V; ++v)
+            sums[(which * at.groups + at.group) * columns + at.lane * V + v] =
+                totals[which][own][v];
     __syncthreads();
-    for (int at = int(threadIdx.x); at < kSums * kLanes * V; at += kThreads) {
-      const int which = at / (kLanes * V), column = at % (kLanes * V);
-      const int64_t j = int64_t(kLanes * k) * V + column;
+    for (int i = int(threadIdx.x); i < kSums * columns; i += int(blockDim.x)) {
+      const int which = i / columns, column = i % columns;
+      const int64_t j = int64_t(k) * columns + column;
       if (j >= p.width || !p.sums[which])
         continue;
       C total = 0;
-      for (int g = 0; g < kGroups; ++g)
-        total += sums[which][g][column];
+      for (int group = 0; group < at.groups; ++group)
+        total += sums[(which * at.groups + group) * columns + column];
       if (p.partials)
         static_cast<C *>(
             p.partials)[(which * int64_t(gridDim.x) + blockIdx.x) * p.width + j] = total;
@@ -170,30 +102,109 @@ __global__ void __launch_bounds__(kThreads, 2)
   }
 }
 
+/// Groups of warps have a row each. They ask for the next ones before they compute.
+template <typename T, int kElements, bool kAdds>
+__global__ void __launch_bounds__(32 * families::rowWarps(kElements), 2)
+    layerNormBwdVectorsKernel(const __grid_constant__ RowsParams p) {
+  using C = Compute<T>;
+  using Ahead = RowsAhead<T, kElements, kAdds>;
+  constexpr int V = Ahead::V, kVectors = Ahead::kVectors, kSums = kAdds ? 3 : 2;
+  extern __shared__ __align__(16) char memory[];
+  __shared__ C shared[2][2][kRowWarps];
+  const RowLanes at(p.warps);
+  const Ahead ahead{p, at, reinterpret_cast<Vec<T, V> *>(memory)};
+  const int vectors = int(p.width / V);
+  const C inverse = C(1) / C(p.width);
+  Vec<T, V> weight[kVectors];
+  C totals[kSums][kVectors][V] = {}; // dgamma, dbeta, and of what is written
+#pragma unroll
+  for (int k = 0; k < kVectors; ++k)
+    if (const int i = at.lane + at.lanes() * k; i < vectors)
+      weight[k] = loadVec<T, V>(static_cast<const T *>(p.gamma), i);
+  const uint32_t step = gridDim.x * at.groups;
+  uint32_t row = blockIdx.x * at.groups + at.group;
+  for (int stage = 0; stage < p.stages; ++stage)
+    ahead.ask(stage, row + stage * step);
+  int stage = 0;
+#pragma unroll 1
+  for (int turn = 0; row < p.rows; row += step, turn ^= 1) {
+    const C mean = widen(static_cast<const T *>(p.mean)[row]);
+    const C rstd = widen(static_cast<const T *>(p.rstd)[row]);
+    ahead.wait();
+    Vec<T, V> dy[kVectors], x[kVectors];
+    C sums[2] = {}; // of g = dy · gamma, and of g · h
+#pragma unroll
+    for (int k = 0; k < kVectors; ++k)
+      if (at.lane + at.lanes() * k < vectors) {
+        dy[k] = ahead.dy(stage, k), x[k] = ahead.x(stage, k);
+#pragma unroll
+        for (int v = 0; v < V; ++v) {
+          const C slope = widen(dy[k].at[v]), g = slope * widen(weight[k].at[v]);
+          const C h = (widen(x[k].at[v]) - mean) * rstd;
+          totals[0][k][v] = fma(slope, h, totals[0][k][v]);
+          totals[1][k][v] += slope;
+          sums[0] += g;
+          sums[1] = fma(g, h, sums[1]);
+        }
+      }
+    at.sum(sums, shared[turn]);
+    const C meanG = sums[0] * inverse, meanGH = sums[1] * inverse;
+#pragma unroll
+    for (int k = 0; k < kVectors; ++k)
+      if (const int i = at.lane + at.lanes() * k; i < vectors) {
+        Vec<T, V> dx, residual;
+        if constexpr (kAdds)
+          residual = ahead.residual(stage, k);
+#pragma unroll
+        for (int v = 0; v < V; ++v) {
+          const C g = widen(dy[k].at[v]) * widen(weight[k].at[v]);
+          const C h = (widen(x[k].at[v]) - mean) * rstd;
+          dx.at[v] = narrow<T>(rstd * (g - meanG - h * meanGH));
+          if constexpr (kAdds) {
+            dx.at[v] = narrow<T>(widen(residual.at[v]) + widen(dx.at[v]));
+            totals[2][k][v] += widen(dx.at[v]);
+          }
+        }
+        storeVec<T, V>(static_cast<T *>(p.dx) + row * p.width, i, dx);
+      }
+    ahead.ask(stage, row + p.stages * step);
+    stage = stage + 1 == p.stages ? 0 : stage + 1;
+  }
+  asm volatile("cp.async.wait_group 0;" ::: "memory");
+  writeSums<T>(p, at, totals);
+}
+
 template <typename T, bool kAdds>
-LaunchPlan vectorLaunchesOf(const RowsParams &p, const TensorView &workspace) {
-  const int64_t warps = (p.width + 32 * families::kLayerNormLane - 1) /
-                        (32 * families::kLayerNormLane);
-  return launchesOf<T>(p, workspace,
-                       warps <= 1   ? layerNormVectorsKernel<T, 1, kAdds>
-                       : warps <= 2 ? layerNormVectorsKernel<T, 2, kAdds>
-                       : warps <= 4 ? layerNormVectorsKernel<T, 4, kAdds>
-                                    : layerNormVectorsKernel<T, 8, kAdds>,
-                       kThreads, families::layerNormVectorBlocks(p.rows));
+LaunchPlan vectorLaunchesOf(RowsParams p, const TensorView &workspace,
+                            const DeviceLimits &limits) {
+  return withRowElements(p.width, [&](auto elements, int warps) {
+    using Ahead = RowsAhead<T, elements(), kAdds>;
+    constexpr int kSums = kAdds ? 3 : 2, V = Ahead::V;
+    const int threads = 32 * warps * (families::rowWarps(elements()) / warps);
+    const uint32_t sums = kSums * V * threads * sizeof(Compute<T>),
+                   row = Ahead::kSlot * 16 * threads;
+    // So many that two blocks have room, of the 227 KiB of a Hopper; one where less is.
+    const uint32_t room = std::min<uint32_t>(112 << 10, limits.sharedBytesOfBlock);
+    p.warps = warps;
+    p.stages = std::clamp<int>(int(room / row), 1, Ahead::kMostStages);
+    return launchesOf<T>(p, workspace, layerNormBwdVectorsKernel<T, elements(), kAdds>,
+                         threads, families::layerNormVectorBlocks(p.rows),
+                         std::max(sums, row * p.stages));
+  });
 }
 
 template <typename T>
-LaunchPlan layerNormBwdOfVectors(LayerNormBwdArgs call, const DeviceLimits &) {
-  return vectorLaunchesOf<T, false>(RowsParams(call), call->workspace);
+LaunchPlan layerNormBwdOfVectors(LayerNormBwdArgs call, const DeviceLimits &limits) {
+  return vectorLaunchesOf<T, false>(RowsParams(call), call->workspace, limits);
 }
 
 template <typename T>
-LaunchPlan layerNormBwdAddOfVectors(LayerNormBwdAddArgs call, const DeviceLimits &) {
+LaunchPlan layerNormBwdAddOfVectors(LayerNormBwdAddArgs call, const DeviceLimits &limits) {
   RowsParams p(call.bwd(), call.add().c());
   p.residual = call.add().a().dense();
   if (call.sum())
     p.sums[2] = call.sum()->y().dense();
-  return vectorLaunchesOf<T, true>(p, call->workspace);
+  return vectorLaunchesOf<T, true>(p, call->workspace, limits);
 }
 
 } // namespace

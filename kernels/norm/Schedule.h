@@ -94,9 +94,15 @@ inline int64_t layerNormBlocks(int64_t rows) {
                              2 * kMultiprocessors);
 }
 
-/// Elements of a row that a lane has where lanes have vectors: their sums of both
-/// gradients, and those of the next row, fit in registers.
-inline constexpr int kLayerNormLane = 16;
+/// Where lanes have vectors of a row: this many elements, and twice as many of rows that
+/// are longer than the lanes of kMostRowWarps have. Their sums of gradients fit in
+/// registers.
+inline constexpr int kRowElements = 8, kMostRowWarps = 8;
+/// Warps of a block, which has as many rows as have room, and of which a multiprocessor
+/// has two: the fewer, the more registers a lane needs.
+inline constexpr int rowWarps(int elements) { return elements <= kRowElements ? 12 : 8; }
+inline constexpr int kRowWarps = rowWarps(kRowElements);
+inline constexpr int64_t kMostRowWidth = 32 * kMostRowWarps * 2 * kRowElements;
 /// Blocks where a row's lanes have vectors: at least 16 rows for each, and twice as many
 /// as a card has multiprocessors.
 inline int64_t layerNormVectorBlocks(int64_t rows) {

@@ -13,7 +13,8 @@
 namespace aicf::cuda {
 namespace {
 
-constexpr int kKeys = 64; ///< of a tile
+/// Keys of a tile: 64 rows of 512 bytes would leave room for one block.
+template <typename T, int kD> constexpr int kKeys = kD * sizeof(T) > 256 ? 32 : 64;
 
 /// What a thread knows of its two rows: lane / 4 of its warp's, and the one eight below.
 struct RowStates {
@@ -22,13 +23,13 @@ struct RowStates {
 };
 
 /// Hides what the window hides, or makes scores by all that a call has. With kIsPlain,
-/// scores are products; else they are times log2 e.
-template <typename T, bool kIsPlain>
+/// scores are products; else they are times kOfScores.
+template <typename T, int kN, bool kIsPlain>
 __device__ void finishScores(const AttentionParams &p, int b, int h, int row, int j,
-                             WarpTile<kKeys / 8> &scores, const RowStates &rows) {
+                             WarpTile<kN> &scores, const RowStates &rows) {
   const int lane = int(threadIdx.x) % 32;
 #pragma unroll
-  for (int n = 0; n < kKeys / 8; ++n)
+  for (int n = 0; n < kN; ++n)
 #pragma unroll
     for (int c = 0; c < 4; ++c) {
       const int half = c / 2, i = row + 8 * half + lane / 4;
@@ -38,22 +39,21 @@ __device__ void finishScores(const AttentionParams &p, int b, int h, int row, in
       if (!isSeen)
         score = hidden<float>();
       else if constexpr (!kIsPlain)
-        score = scoreOf<T>(p, b, h, i, key, score, slope) * kLog2e;
+        score = scoreOf<T>(p, b, h, i, key, score, slope) * kOfScores<T>;
     }
 }
 
 /// Makes weights of the scores of a tile of keys, and lets what was summed shrink.
-template <typename T, int kD, bool kIsPlain>
+template <typename T, int kD, int kN, bool kIsPlain>
 __device__ void makeWeights(const AttentionParams &p, int b, int h, int row, int j,
-                            WarpTile<kKeys / 8> &scores, RowStates &rows,
+                            WarpTile<kN> &scores, RowStates &rows,
                             WarpTile<kD / 8> &sums) {
-  constexpr int kN = kKeys / 8;
-  const float scale = kIsPlain ? float(p.e.scale) * kLog2e : 1.0f;
+  const float scale = kIsPlain ? float(p.e.scale) * kOfScores<T> : 1.0f;
   const int lane = int(threadIdx.x) % 32;
   const bool seesAll = kIsPlain && rows.firstKey[0] <= j && rows.firstKey[1] <= j &&
-                       rows.endKey[0] >= j + kKeys && rows.endKey[1] >= j + kKeys;
+                       rows.endKey[0] >= j + 8 * kN && rows.endKey[1] >= j + 8 * kN;
   if (!__all_sync(0xffffffffu, seesAll))
-    finishScores<T, kIsPlain>(p, b, h, row, j, scores, rows);
+    finishScores<T, kN, kIsPlain>(p, b, h, row, j, scores, rows);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     float now = rows.most[half];
@@ -63,7 +63,7 @@ __device__ void makeWeights(const AttentionParams &p, int b, int h, int row, int
     now = fmaxf(now, __shfl_xor_sync(0xffffffffu, now, 1));
     now = fmaxf(now, __shfl_xor_sync(0xffffffffu, now, 2));
     const float base = now == hidden<float>() ? 0.0f : now * scale; // none is seen yet
-    const float shrink = powerOf2(fmaf(rows.most[half], scale, -base));
+    const float shrink = exponentialOf<T>(fmaf(rows.most[half], scale, -base));
     rows.most[half] = now;
     float sum = 0;
 #pragma unroll
@@ -71,7 +71,7 @@ __device__ void makeWeights(const AttentionParams &p, int b, int h, int row, int
 #pragma unroll
       for (int c = 2 * half; c < 2 * half + 2; ++c) {
         float &weight = scores[n][c];
-        weight = powerOf2(fmaf(weight, scale, -base));
+        weight = exponentialOf<T>(fmaf(weight, scale, -base));
         sum += weight;
         if constexpr (!kIsPlain)
           if (p.e.drops() && weight != 0)
@@ -91,7 +91,9 @@ template <typename T, int kD, int kWarps, bool kIsPlain>
 __global__ void __launch_bounds__(32 * kWarps)
     attentionKernel(const __grid_constant__ AttentionParams p) {
   constexpr int kThreads = 32 * kWarps, kRows = 16 * kWarps;
-  constexpr int kTileBytes = kKeys * kD * 2;
+  constexpr int kTile = kKeys<T, kD>, kN = kTile / 8;
+  constexpr int kTileBytes = kTile * SharedRows<T, kD>::kPitch;
+  using F = Fragments<T>;
   extern __shared__ __align__(128) char memory[];
   const AttentionExtents &e = p.e;
   const int heads = int(e.heads), keys = int(e.keys), size = int(e.size),
@@ -105,7 +107,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
   const int row = first + warp * 16;
 
-  uint32_t queries[kD / 16][4];
+  typename F::Word queries[kD / F::kDepth][4];
   {
     const SharedRows<T, kD> shared(memory);
     shared.template fetch<kThreads, kRows>(p.q, b, first, h, count, size);
@@ -113,7 +115,7 @@ __global__ void __launch_bounds__(32 * kWarps)
     waitForFetches<0>();
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < kD / 16; ++k)
+    for (int k = 0; k < kD / F::kDepth; ++k)
       shared.first(warp * 16, k, queries[k]);
     __syncthreads(); // the memory is free for keys
   }
@@ -129,21 +131,21 @@ __global__ void __launch_bounds__(32 * kWarps)
   WarpTile<kD / 8> sums;
   clear<kD / 8>(sums);
 
-  const int begin = int(e.firstKey(first)) / kKeys * kKeys,
+  const int begin = int(e.firstKey(first)) / kTile * kTile,
             end = int(e.endKey(first + count - 1));
   auto fetch = [&](int j, int buffer) {
     char *start = memory + buffer * 2 * kTileBytes;
-    const int there = min(keys - j, kKeys);
-    SharedRows<T, kD>(start).template fetch<kThreads, kKeys>(p.k, b, j, kv, there, size);
+    const int there = min(keys - j, kTile);
+    SharedRows<T, kD>(start).template fetch<kThreads, kTile>(p.k, b, j, kv, there, size);
     SharedRows<T, kD>(start + kTileBytes)
-        .template fetch<kThreads, kKeys>(p.v, b, j, kv, there, sizeOfValues);
+        .template fetch<kThreads, kTile>(p.v, b, j, kv, there, sizeOfValues);
     commitFetches();
   };
   if (begin < end)
     fetch(begin, 0);
-  for (int j = begin, buffer = 0; j < end; j += kKeys, buffer ^= 1) {
-    if (j + kKeys < end) {
-      fetch(j + kKeys, buffer ^ 1);
+  for (int j = begin, buffer = 0; j < end; j += kTile, buffer ^= 1) {
+    if (j + kTile < end) {
+      fetch(j + kTile, buffer ^ 1);
       waitForFetches<1>();
     } else {
       waitForFetches<0>();
@@ -151,14 +153,14 @@ __global__ void __launch_bounds__(32 * kWarps)
     __syncthreads();
     const SharedRows<T, kD> k(memory + buffer * 2 * kTileBytes);
     const SharedRows<T, kD> v(memory + buffer * 2 * kTileBytes + kTileBytes);
-    WarpTile<kKeys / 8> scores;
-    clear<kKeys / 8>(scores);
-    multiplyRows<T, kD, kKeys / 8>(queries, k, scores);
-    makeWeights<T, kD, kIsPlain>(p, b, h, row, j, scores, rows, sums);
-    addRows<T, kD, kKeys / 8>(scores, v, sums);
+    WarpTile<kN> scores;
+    clear<kN>(scores);
+    multiplyRows<T, kD, kN>(queries, k, scores);
+    makeWeights<T, kD, kN, kIsPlain>(p, b, h, row, j, scores, rows, sums);
+    addRows<T, kD, kN>(scores, v, sums);
     __syncthreads(); // the buffer is free
   }
-  const float scale = kIsPlain ? float(e.scale) * kLog2e : 1.0f;
+  const float scale = kIsPlain ? float(e.scale) * kOfScores<T> : 1.0f;
   float inverse[2];
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -170,7 +172,9 @@ __global__ void __launch_bounds__(32 * kWarps)
     if (lane % 4 == 0 && i < e.queries)
       static_cast<float *>(p.lse)[e.rowAt(b, h, i)] =
           total == 0 ? hidden<float>()
-                     : (rows.most[half] * scale + log2f(total)) * kLn2;
+          : std::is_same_v<T, float>
+              ? fmaf(rows.most[half], scale, logf(total))
+              : (rows.most[half] * scale + log2f(total)) * kLn2;
   }
   storeRows<T, kD / 8>(sums, inverse[0], inverse[1], p.y.row<T>(b, row, h),
                        p.y.strides.row, int(e.queries) - row, sizeOfValues);
@@ -180,7 +184,7 @@ template <typename T, int kD, int kWarps>
 PlannedLaunch launchOf(AttentionParams p) {
   constexpr int kRows = 16 * kWarps;
   p.tiles = (p.e.queries + kRows - 1) / kRows;
-  constexpr uint32_t bytes = std::max(4 * kKeys, kRows) * kD * 2;
+  constexpr uint32_t bytes = std::max(4 * kKeys<T, kD>, kRows) * SharedRows<T, kD>::kPitch;
   return plan(isPlain(p) ? attentionKernel<T, kD, kWarps, true>
                          : attentionKernel<T, kD, kWarps, false>,
               p.tiles * p.e.heads * p.e.batches, 32 * kWarps, p, bytes);
@@ -189,8 +193,13 @@ PlannedLaunch launchOf(AttentionParams p) {
 template <typename T>
 LaunchPlan attentionByMma(AttentionArgs call, const DeviceLimits &) {
   const AttentionParams p(call);
-  return {std::max(p.e.size, p.e.sizeOfValues) <= 64 ? launchOf<T, 64, 4>(p)
-                                                     : launchOf<T, 128, 8>(p)};
+  const int64_t size = std::max(p.e.size, p.e.sizeOfValues);
+  if constexpr (std::is_same_v<T, float>)
+    return {size <= 32   ? launchOf<T, 32, 4>(p)
+            : size <= 64 ? launchOf<T, 64, 4>(p)
+                         : launchOf<T, 128, 4>(p)};
+  else
+    return {size <= 64 ? launchOf<T, 64, 4>(p) : launchOf<T, 128, 8>(p)};
 }
 
 } // namespace

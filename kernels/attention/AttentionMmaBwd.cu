@@ -15,6 +15,9 @@ namespace aicf::cuda {
 namespace {
 
 constexpr int kWarps = 4, kThreads = 32 * kWarps, kRows = 16 * kWarps;
+/// Rows of the other tensors that a block has at once, so that two blocks have room.
+template <typename T, int kD>
+constexpr int kOthers = kD <= 64 ? 64 : sizeof(T) == 2 ? 32 : 16;
 
 struct BwdParams : AttentionParams {
   float *means = nullptr; ///< D, [batch, head, query]
@@ -25,20 +28,21 @@ struct BwdParams : AttentionParams {
 template <typename T, int kLanes>
 __global__ void __launch_bounds__(kThreads)
     meansKernel(const __grid_constant__ BwdParams p) {
+  constexpr int kOfPiece = 16 / sizeof(T);
   const AttentionExtents &e = p.e;
   const int piece = int(threadIdx.x) % kLanes;
   const int64_t row = (int64_t(blockIdx.x) * kThreads + threadIdx.x) / kLanes;
   const bool isIn =
-      row < e.batches * e.heads * e.queries && piece * 8 < e.sizeOfValues;
+      row < e.batches * e.heads * e.queries && piece * kOfPiece < e.sizeOfValues;
   float sum = 0;
   if (isIn) {
     // Neighbours are heads of one row of y, which lie together.
     const int64_t h = row % e.heads, i = row / e.heads % e.queries,
                   b = row / e.heads / e.queries;
-    const Vec<T, 8> left = loadVec<T, 8>(p.dy.row<const T>(b, i, h), piece),
-                    right = loadVec<T, 8>(p.y.row<const T>(b, i, h), piece);
+    const Vec<T, kOfPiece> left = loadVec<T, kOfPiece>(p.dy.row<const T>(b, i, h), piece),
+                    right = loadVec<T, kOfPiece>(p.y.row<const T>(b, i, h), piece);
 #pragma unroll
-    for (int d = 0; d < 8; ++d)
+    for (int d = 0; d < kOfPiece; ++d)
       sum = fmaf(widen(left.at[d]), widen(right.at[d]), sum);
   }
 #pragma unroll
@@ -57,10 +61,14 @@ __device__ inline void makeWeight(const AttentionParams &p, int b, int h, int i,
                                   float &slope) {
   float bend = 1, score = hidden<float>();
   if constexpr (kIsPlain)
-    score = weight * (float(p.e.scale) * kLog2e);
+    score = weight * (float(p.e.scale) * kOfScores<T>);
   else if (isSeen)
-    score = scoreOf<T>(p, b, h, i, j, weight, bend) * kLog2e;
-  const float one = isSeen && score != hidden<float>() ? powerOf2(score - lse) : 0.0f;
+    score = scoreOf<T>(p, b, h, i, j, weight, bend) * kOfScores<T>;
+  float power = score - lse;
+  if constexpr (kIsPlain && std::is_same_v<T, float>) // large scores lose nothing
+    power = fmaf(weight, float(p.e.scale), -lse);
+  const float one =
+      isSeen && score != hidden<float>() ? exponentialOf<T>(power) : 0.0f;
   float factor = 1;
   if constexpr (!kIsPlain)
     factor = one == 0 ? 0.0f : factorOf<float>(p, b, h, i, j);
@@ -73,36 +81,33 @@ template <typename T, int kD, int kN>
 __device__ inline void
 multiplyBoth(const SharedRows<T, kD> &a, const SharedRows<T, kD> &b, WarpTile<kN> &weights,
              const SharedRows<T, kD> &c, const SharedRows<T, kD> &d, WarpTile<kN> &slopes) {
+  using F = Fragments<T>;
   const int row = int(threadIdx.x) / 32 * 16;
   clear<kN>(weights);
   clear<kN>(slopes);
 #pragma unroll
-  for (int step = 0; step < kD / 16; ++step) {
-    uint32_t left[4], other[4];
-    a.first(row, step, left);
-    c.first(row, step, other);
+  for (int k = 0; k < kD / F::kDepth; ++k) {
+    typename F::Word left[4], other[4];
+    a.first(row, k, left);
+    c.first(row, k, other);
 #pragma unroll
     for (int n = 0; n < kN; n += 2) {
-      uint32_t second[4];
-      b.secondOfRows(8 * n, step, second);
-      mma<T>(weights[n], left, second[0], second[1]);
-      mma<T>(weights[n + 1], left, second[2], second[3]);
-      d.secondOfRows(8 * n, step, second);
-      mma<T>(slopes[n], other, second[0], second[1]);
-      mma<T>(slopes[n + 1], other, second[2], second[3]);
+      addProduct(left, b, n, k, weights);
+      addProduct(other, d, n, k, slopes);
     }
   }
 }
 
-/// lse times log2 e and D of the queries of a tile; of those that see nothing, and of
+/// lse times kOfScores and D of the queries of a tile; of those that see nothing, and of
 /// those that are not there, an lse that makes all weights 0.
+template <typename T>
 __device__ inline void fetchRows(const BwdParams &p, int64_t firstRow, int count, int rows,
                                  float *lse, float *means) {
   for (int r = int(threadIdx.x); r < rows; r += kThreads) {
     const bool isIn = r < count;
     const float given =
         isIn ? static_cast<const float *>(p.lse)[firstRow + r] : hidden<float>();
-    lse[r] = given == hidden<float>() ? INFINITY : given * kLog2e;
+    lse[r] = given == hidden<float>() ? INFINITY : given * kOfScores<T>;
     means[r] = isIn ? p.means[firstRow + r] : 0.0f;
   }
 }
@@ -111,8 +116,9 @@ __device__ inline void fetchRows(const BwdParams &p, int64_t firstRow, int count
 template <typename T, int kD, bool kIsPlain>
 __global__ void __launch_bounds__(kThreads, 2)
     keysKernel(const __grid_constant__ BwdParams p) {
-  constexpr int kQueries = kD == 64 ? 64 : 32, kN = kQueries / 8;
-  constexpr int kTileBytes = kQueries * kD * 2, kKeyBytes = kRows * kD * 2;
+  constexpr int kQueries = kOthers<T, kD>, kN = kQueries / 8;
+  constexpr int kTileBytes = kQueries * SharedRows<T, kD>::kPitch,
+                kKeyBytes = kRows * SharedRows<T, kD>::kPitch;
   extern __shared__ __align__(128) char memory[];
   __shared__ float lse[2][kQueries], means[2][kQueries];
   const AttentionExtents &e = p.e;
@@ -143,7 +149,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     SharedRows<T, kD>(start + kTileBytes)
         .template fetch<kThreads, kQueries>(p.dy, b, i, h, there, sizeOfValues);
     commitFetches();
-    fetchRows(p, e.rowAt(b, h, i), there, kQueries, lse[buffer], means[buffer]);
+    fetchRows<T>(p, e.rowAt(b, h, i), there, kQueries, lse[buffer], means[buffer]);
   };
   // The window of this thread's keys.
   int firstQuery[2], endQuery[2];
@@ -197,8 +203,9 @@ __global__ void __launch_bounds__(kThreads, 2)
 template <typename T, int kD, bool kIsPlain>
 __global__ void __launch_bounds__(kThreads, 2)
     queriesKernel(const __grid_constant__ BwdParams p) {
-  constexpr int kKeys = kD == 64 ? 64 : 32, kN = kKeys / 8;
-  constexpr int kTileBytes = kKeys * kD * 2, kQueryBytes = kRows * kD * 2;
+  constexpr int kKeys = kOthers<T, kD>, kN = kKeys / 8;
+  constexpr int kTileBytes = kKeys * SharedRows<T, kD>::kPitch,
+                kQueryBytes = kRows * SharedRows<T, kD>::kPitch;
   extern __shared__ __align__(128) char memory[];
   const AttentionExtents &e = p.e;
   const int keys = int(e.keys), size = int(e.size), sizeOfValues = int(e.sizeOfValues);
@@ -223,7 +230,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     const bool isIn = i < e.queries;
     const float given = isIn ? static_cast<const float *>(p.lse)[e.rowAt(b, h, i)]
                              : hidden<float>();
-    lse[half] = given == hidden<float>() ? INFINITY : given * kLog2e;
+    lse[half] = given == hidden<float>() ? INFINITY : given * kOfScores<T>;
     means[half] = isIn ? p.means[e.rowAt(b, h, i)] : 0.0f;
     firstKey[half] = isIn ? int(e.firstKey(i)) : 0;
     endKey[half] = isIn ? int(e.endKey(i)) : 0;
@@ -274,13 +281,14 @@ __global__ void __launch_bounds__(kThreads, 2)
 }
 
 template <typename T, int kD> LaunchPlan launchesOf(BwdParams p) {
-  constexpr int kTile = kD == 64 ? 64 : 32;
-  constexpr uint32_t bytes = (2 * kRows + 4 * kTile) * kD * 2;
+  constexpr int kLanes = SharedRows<T, kD>::kPieces;
+  constexpr uint32_t bytes =
+      (2 * kRows + 4 * kOthers<T, kD>)*SharedRows<T, kD>::kPitch;
   const bool plain = isPlain(p);
   const auto parts = [](int64_t n, int64_t size) { return (n + size - 1) / size; };
   const PlannedLaunch means =
-      plan(meansKernel<T, kD / 8>,
-           parts(p.e.batches * p.e.heads * p.e.queries * (kD / 8), kThreads), kThreads, p);
+      plan(meansKernel<T, kLanes>,
+           parts(p.e.batches * p.e.heads * p.e.queries * kLanes, kThreads), kThreads, p);
   p.tiles = parts(p.e.keys, kRows);
   const PlannedLaunch keys =
       plan(plain ? keysKernel<T, kD, true> : keysKernel<T, kD, false>,
@@ -294,9 +302,10 @@ template <typename T, int kD> LaunchPlan launchesOf(BwdParams p) {
 
 /// Without room for D, the kernels for all types compute it where they need it.
 LaunchPlan withoutWorkspace(AttentionBwdArgs call, const DeviceLimits &limits) {
-  return call.q().desc.dtype == DType::BF16
-             ? attention_bwd_bf16_v0(*call.operator->(), limits)
-             : attention_bwd_f16_v0(*call.operator->(), limits);
+  const DType type = call.q().desc.dtype;
+  return type == DType::F32    ? attention_bwd_f32_v0(*call.operator->(), limits)
+         : type == DType::BF16 ? attention_bwd_bf16_v0(*call.operator->(), limits)
+                               : attention_bwd_f16_v0(*call.operator->(), limits);
 }
 
 template <typename T>
@@ -308,8 +317,11 @@ LaunchPlan attentionBwdByMma(AttentionBwdArgs call, const DeviceLimits &limits) 
   BwdParams p(call);
   p.dy = call.dy(), p.dq = call.dq(), p.dk = call.dk(), p.dv = call.dv();
   p.means = workspace.dense<float>();
-  return std::max(p.e.size, p.e.sizeOfValues) <= 64 ? launchesOf<T, 64>(p)
-                                                    : launchesOf<T, 128>(p);
+  const int64_t size = std::max(p.e.size, p.e.sizeOfValues);
+  if constexpr (std::is_same_v<T, float>)
+    if (size <= 32)
+      return launchesOf<T, 32>(p);
+  return size <= 64 ? launchesOf<T, 64>(p) : launchesOf<T, 128>(p);
 }
 
 } // namespace

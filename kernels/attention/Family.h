@@ -22,13 +22,14 @@ inline uint64_t rowsWorkspace(const AttentionBwdView<rules::Call> &c) {
   return 4 * uint64_t(c.lse()->elements());
 }
 
-/// Heads that are vectors of 16 bytes: up to 128 elements, at multiples of 8.
+/// Heads that are vectors of 16 bytes, of up to 128 elements.
 inline bool areVectors(std::initializer_list<rules::Operand> heads) {
   for (const rules::Operand &x : heads) {
-    if (x->width() > 128 || x->width() % 8 != 0)
+    const int64_t ofVector = 16 / int64_t(sizeOf(x->dtype));
+    if (x->width() > 128 || x->width() % ofVector != 0)
       return false;
     for (size_t i = 0; i < 3; ++i)
-      if (x->dims[i] != 1 && x->stride(i) % 8 != 0)
+      if (x->dims[i] != 1 && x->stride(i) % ofVector != 0)
         return false;
   }
   return true;

@@ -179,10 +179,11 @@ def AttentionMaskBwdCuda
   let kernel = "attentionMaskBwd<$T>";
   let variants = MaskTypes;
 }
-/// On tensor cores, which round weights and their gradients to 16 bits.
+/// On tensor cores. For elements of 16 bits, weights and their gradients are rounded to
+/// these; for f32, each product is three of tf32 (Mma.cuh).
 class AttentionMma<string unit, Primitive record, list<string> rows>
     : AttentionKernels<unit, record, CUDA, rows> {
-  let variants = [On<"f16">, On<"bf16">];
+  let variants = [On<"f16">, On<"bf16">, On<"f32">];
   let variantName = "mma";
   let takes = "areVectorsOfHeads(c)";
   let alignment = 16;

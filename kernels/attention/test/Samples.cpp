@@ -50,6 +50,12 @@ Sample ofManyHeads(const Sizes &s, int64_t values, AttentionBwdAttrs attrs) {
           {q, k, v},
           encodeAttrs(attrs)};
 }
+Sample ofManyHeads(const Sizes &s, int64_t values, AttentionAttrs attrs) {
+  return {{f({2, s.m, 8, 16}), f({2, s.keys, 4, 16}), f({2, s.keys, 4, values}), kNone,
+           kNone, kNone},
+          {f({2, s.m, 8, values}), f({2, 8, s.m})},
+          encodeAttrs(attrs)};
+}
 /// The same with 16 bits in the first operands and results; masks and lse stay f32.
 Sample halved(Sample sample, size_t operands, size_t results) {
   for (size_t i = 0; i < operands; ++i)
@@ -92,6 +98,8 @@ std::vector<KindRow> attentionSamples() {
           [](Sizes s) { return forward(s, window<A>(s), kNone, kNone); }),
       row("attention dropout", OpKind::Attention,
           [](Sizes s) { return forward(s, dropped<A>(), kNone, kNone); }),
+      row("attention many heads", OpKind::Attention,
+          [](Sizes s) { return ofManyHeads(s, 48, window<A>(s)); }),
       row("attention mask", OpKind::Attention,
           [](Sizes s) {
             return forward(s, plain<A>(), f({1, 4, s.m, s.keys}), kNone);
@@ -120,6 +128,8 @@ std::vector<KindRow> attentionSamples() {
           [](Sizes s) { return ofManyHeads(s, 16, window<B>(s)); }),
       row("attention_bwd many wide heads", OpKind::AttentionBwd,
           [](Sizes s) { return ofManyHeads(s, 160, plain<B>()); }),
+      row("attention_bwd many heads causal", OpKind::AttentionBwd,
+          [](Sizes s) { return ofManyHeads(s, 48, causal<B>()); }),
       row("attention_bwd dropout", OpKind::AttentionBwd,
           [](Sizes s) { return backward(s, dropped<B>(), kNone, kNone); }),
       row("attention_bwd mask", OpKind::AttentionBwd,

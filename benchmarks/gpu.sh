@@ -8,7 +8,8 @@
 #                                       and copies headers into carry/
 #   benchmarks/gpu.sh PART...           on the GPU machine, with carry/ beside
 # Parts: build, tests, goldens, update_goldens, train, python, sanitize, accuracy,
-# steps, bench, gpt2, gpt2_check, ops, words, attention, copies, reductions, while_node. Logs go to $OUT, or to build-gpu/.
+# steps, bench, gpt2, gpt2_check, ops, words, attention, transformer_ops, copies, reductions,
+# while_node. Logs go to $OUT, or to build-gpu/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,6 +28,8 @@ prepare() {
     --out carry/plans
   benchmarks/op_times.py plan --compiler "$build/bin/aicf-compile" --out carry/plans/ops
   benchmarks/word_times.py plan --compiler "$build/bin/aicf-compile" --out carry/plans/words
+  benchmarks/transformer_ops.py plan --compiler "$build/bin/aicf-compile" \
+    --out carry/plans/transformer_ops
   benchmarks/attention_times.py plan --compiler "$build/bin/aicf-compile" \
     --out carry/plans/attention
   if [ -x .deps/torch/bin/python ]; then
@@ -138,6 +141,11 @@ attention() {
     --plans carry/plans/attention | tee "$out/attention.md"
 }
 
+transformer_ops() {
+  benchmarks/transformer_ops.py run --library $build/lib/libaicf.so.0 \
+    --plans carry/plans/transformer_ops | tee "$out/transformer_ops.md"
+}
+
 copies() { $build/bin/aicf-memory-times copies cuda | tee "$out/copies.md"; }
 
 reductions() { $build/bin/aicf-memory-times reductions cuda | tee "$out/reductions.md"; }
@@ -169,7 +177,7 @@ nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 for part in "$@"; do
   echo "== $part"
   case "$part" in
-  build | tests | goldens | update_goldens | train | python | ops | words | attention | copies | reductions) "$part" ;;
+  build | tests | goldens | update_goldens | train | python | ops | words | attention | transformer_ops | copies | reductions) "$part" ;;
   sanitize | accuracy | steps | bench | gpt2 | gpt2_check | while_node) source benchmarks/gpu_parts.sh && "$part" ;;
   *) echo "gpu.sh: unknown part '$part'" >&2 && exit 2 ;;
   esac

@@ -6,6 +6,7 @@ PyTorch: taken over, or refused by name."""
 import copy
 import functools
 import random
+import time
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from torch.utils.checkpoint import checkpoint
 
 import aicf.errors
 import aicf.torch
+import aicf.torch._dry_run
+import aicf.torch._state
 
 
 class Part(nn.Module):
@@ -33,6 +36,13 @@ class Part(nn.Module):
 def batch(rows=8):
     generator = torch.Generator().manual_seed(rows)
     return [torch.randn(rows, 4, generator=generator) for _ in range(2)]
+
+
+@pytest.fixture(params=["run", "dry run"])
+def first_run(request, monkeypatch):
+    """How it is found what a module keeps: a run without data goes first, or none."""
+    if request.param == "dry run":
+        monkeypatch.setattr(aicf.torch._dry_run, "LONG_RUN", 0)
 
 
 def step_of(module, **options):
@@ -101,7 +111,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_states(name):
+def test_states(name, first_run):
     function, prepare, key = STATES[name]
     module = Part(function, prepare)
     theirs = copy.deepcopy(module)
@@ -164,8 +174,8 @@ def remembers(s, x):
     Part(grows, lambda s: s.register_buffer("bias", None, persistent=False)),
     Part(remembers, lambda s: setattr(s, "masks", {})),
 ])
-def test_caches_are_constants(module):
-    theirs = copy.deepcopy(module)
+def test_caches_are_constants(module, first_run):
+    module, theirs = copy.deepcopy(module), copy.deepcopy(module)
     positions.cache_clear()
     step, (x, y) = step_of(module), batch()
     assert module.__dict__.keys() == theirs.__dict__.keys()
@@ -214,7 +224,7 @@ def normalises(s, x):
     (normalises, {}, "fc.weight changes when the module runs"),
     (lambda s, x: s.fc(x).detach_() + s.fc(x), {}, "write x = x.detach"),
 ])
-def test_refused(function, attributes, match):
+def test_refused(function, attributes, match, first_run):
     module = Part(function, lambda s: s.__dict__.update(attributes))
     before = {k: v for k, v in module.__dict__.items() if k in attributes}
     states = random.getstate(), str(np.random.get_state()), torch.get_rng_state()
@@ -354,3 +364,41 @@ def test_parameters_in_the_same_memory_are_refused():
     module.a, module.b = nn.Parameter(torch.ones(1).expand(4)), nn.Parameter(torch.ones(4))
     with pytest.raises(aicf.errors.InvalidArgumentError, match="'a' is expanded"):
         step_of(module)
+
+
+def test_a_long_run_is_one_without_data(monkeypatch):
+    monkeypatch.setattr(aicf.torch._dry_run, "LONG_RUN", 0)
+    runs = []
+    run = aicf.torch._state._run
+    monkeypatch.setattr(aicf.torch._state, "_run", lambda *a: runs.append(a) or run(*a))
+    step_of(Part(lambda s, x: s.fc(x).relu()))
+    assert not runs
+
+    def keeps(s, x):
+        s.last = x.detach()
+        return s.fc(x)
+    for function, prepare in [
+            (keeps, lambda s: setattr(s, "last", torch.zeros(8, 4))),
+            (lambda s, x: s.fc(x) + s.n.add_(1), lambda s: s.register_buffer("n", torch.zeros(4))),
+            (lambda s, x: s.fc(x if x.abs().sum() > 0 else -x), lambda s: None)]:
+        step_of(Part(function, prepare), branches="check")
+        assert runs
+        runs.clear()
+
+
+def test_a_long_run_is_by_its_products():
+    x = [torch.zeros(1000, 4)]
+    module = nn.Linear(4, 4)
+    assert not aicf.torch._dry_run.would_take_long(module, x)
+    assert aicf.torch._dry_run.would_take_long(nn.Linear(4096, 4096), [torch.zeros(4096, 4096)])
+    assert aicf.torch._dry_run.would_take_long(
+        nn.Linear(4096, 4096), [torch.zeros(4, 1024, dtype=torch.int64)])
+
+
+def test_a_run_without_data_that_hangs_ends(monkeypatch):
+    monkeypatch.setattr(aicf.torch._dry_run, "LONG_RUN", 0)
+    monkeypatch.setattr(aicf.torch._dry_run, "_MOST_SECONDS", 0.2)
+    monkeypatch.setattr(aicf.torch._dry_run, "_runs_dry", lambda *_: time.sleep(60))
+    start = time.monotonic()
+    step_of(Part(lambda s, x: s.fc(x)))
+    assert time.monotonic() - start < 30

@@ -3,7 +3,8 @@
 """What a module keeps from call to call, which is found by calling it.
 
 A graph shows what forward() computes, and not what it leaves behind in Python. So the
-module runs in PyTorch before it is exported, and once more if that has left something:
+module runs in PyTorch before it is exported, and once more if that has left something. (A
+run that would take long is one without data, if that is enough: _dry_run.py.)
 
     the first run sets it, the second does not    a cache: it is exported as it is now
     each run makes another tensor of it           a state, as a buffer that is written
@@ -29,6 +30,7 @@ from torch.utils import _pytree
 
 from ..errors import ModuleImportError
 from ._decisions import Decisions
+from ._dry_run import leaves_nothing, would_take_long
 
 #: Values are kept of a module that has at most so many bytes, and else of all but its
 #: parameters.
@@ -344,13 +346,20 @@ def is_check(whole: Any, examples: Sequence[Any], decisions: Decisions, number: 
         before.restore()
 
 
-def _check_draws(before: tuple[Any, Any]) -> None:
-    """Raises ModuleImportError: other numbers than PyTorch's have been drawn."""
+def _drawn_since(before: tuple[Any, Any]) -> list[str]:
+    """What has drawn numbers, beside PyTorch."""
     python, numpy = before
     drawn = [] if random.getstate() == python else ["Python's random"]
     now = np.random.get_state(legacy=False)
     if str(now["state"]) != str(numpy["state"]):
         drawn.append("numpy.random")
+    return drawn
+
+
+def _check_draws(before: tuple[Any, Any]) -> None:
+    """Raises ModuleImportError: other numbers than PyTorch's have been drawn."""
+    python, numpy = before
+    drawn = _drawn_since(before)
     random.setstate(python)
     np.random.set_state(numpy)
     if drawn:
@@ -383,6 +392,9 @@ def _is_graphs(change: Change) -> bool:
 def _found_by_runs(whole: Any, before: Snapshot, examples: Sequence[Any],
                    decisions: Decisions) -> list[State]:
     numbers = random.getstate(), np.random.get_state(legacy=False)
+    if would_take_long(whole, examples) and leaves_nothing(
+            whole, examples, lambda: bool(before.changes() or _drawn_since(numbers))):
+        return []
     first = _run(whole, examples, decisions)
     _check_draws(numbers)
     changed = {(id(c.container), c.key): c for c in before.changes()}

@@ -45,7 +45,8 @@ template <typename T, int kElements, bool kAdds> struct RowsAhead {
             asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
                              uint32_t(__cvta_generic_to_shared(
                                  slotOf(stage, tensor * kVectors + k)))),
-                         "l"(from[tensor] + i * V));
+                         "l"(from[tensor] + i * V)
+                         : "memory"); // what was read there is read
     }
     asm volatile("cp.async.commit_group;");
   }

@@ -280,10 +280,13 @@ __global__ void __launch_bounds__(kThreads, 2)
                        int(e.queries) - start, size);
 }
 
+/// Shared memory of a block of keys, or of queries.
+template <typename T, int kD>
+constexpr uint32_t kBytes = (2 * kRows + 4 * kOthers<T, kD>)*SharedRows<T, kD>::kPitch;
+
 template <typename T, int kD> LaunchPlan launchesOf(BwdParams p) {
   constexpr int kLanes = SharedRows<T, kD>::kPieces;
-  constexpr uint32_t bytes =
-      (2 * kRows + 4 * kOthers<T, kD>)*SharedRows<T, kD>::kPitch;
+  constexpr uint32_t bytes = kBytes<T, kD>;
   const bool plain = isPlain(p);
   const auto parts = [](int64_t n, int64_t size) { return (n + size - 1) / size; };
   const PlannedLaunch means =
@@ -300,7 +303,7 @@ template <typename T, int kD> LaunchPlan launchesOf(BwdParams p) {
   return {means, keys, queries};
 }
 
-/// Without room for D, the kernels for all types compute it where they need it.
+/// The kernels for all types, which compute D where they need it.
 LaunchPlan withoutWorkspace(AttentionBwdArgs call, const DeviceLimits &limits) {
   const DType type = call.q().desc.dtype;
   return type == DType::F32    ? attention_bwd_f32_v0(*call.operator->(), limits)
@@ -308,16 +311,22 @@ LaunchPlan withoutWorkspace(AttentionBwdArgs call, const DeviceLimits &limits) {
                                : attention_bwd_f16_v0(*call.operator->(), limits);
 }
 
+/// The kernels for all types run where there is no room for D, and on cards that have too
+/// little shared memory: 99 KiB are for f32 up to heads of 32.
 template <typename T>
 LaunchPlan attentionBwdByMma(AttentionBwdArgs call, const DeviceLimits &limits) {
   const TensorView &workspace = call->workspace;
+  const int64_t size = std::max(call.q().desc.width(), call.v().desc.width());
+  const uint32_t bytes = size <= 32 && sizeof(T) == 4 ? kBytes<T, 32>
+                         : size <= 64                 ? kBytes<T, 64>
+                                                      : kBytes<T, 128>;
   if (!workspace.start() ||
-      workspace.desc.spanBytes() < 4 * uint64_t(call.lse().elements()))
+      workspace.desc.spanBytes() < 4 * uint64_t(call.lse().elements()) ||
+      bytes > limits.sharedBytesOfBlock)
     return withoutWorkspace(call, limits);
   BwdParams p(call);
   p.dy = call.dy(), p.dq = call.dq(), p.dk = call.dk(), p.dv = call.dv();
   p.means = workspace.dense<float>();
-  const int64_t size = std::max(p.e.size, p.e.sizeOfValues);
   if constexpr (std::is_same_v<T, float>)
     if (size <= 32)
       return launchesOf<T, 32>(p);

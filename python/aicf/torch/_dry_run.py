@@ -85,7 +85,7 @@ def leaves_nothing(module: Any, examples: Sequence[Any],
         return False
     numbers = random.getstate()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads; see _MOST_SECONDS
+        warnings.simplefilter("ignore")  # of threads, also by JAX: see _MOST_SECONDS
         child = os.fork()
     if child == 0:
         status = 1

@@ -386,6 +386,24 @@ def test_a_long_run_is_one_without_data(monkeypatch):
         runs.clear()
 
 
+def pure(s, x):
+    h = x + s.h
+    h[0] = 0
+    return s.fc(h.view(-1, 2, 2).flatten(1))
+
+
+@pytest.mark.parametrize("function", [
+    lambda s, x: torch.add(x, 1, out=s.h), lambda s, x: s.h.copy_(x),
+    lambda s, x: s.h.__setitem__(0, x[0]), lambda s, x: s.h.view(4, 8)[1:].t().zero_(),
+    lambda s, x: s.h.uniform_(), lambda s, x: s.fc.weight.detach().mul_(2),
+    lambda s, x: F.batch_norm(x, s.h[0], s.h[1], training=True), pure])
+def test_a_run_without_data_sees_what_is_written(function):
+    """In place, by a view, and where no schema says so."""
+    part = Part(function, lambda s: setattr(s, "h", torch.ones(8, 4)))
+    found = aicf.torch._dry_run.leaves_nothing(part, batch()[:1], lambda: False)
+    assert found == (function is pure)
+
+
 def test_a_long_run_is_by_its_products():
     x = [torch.zeros(1000, 4)]
     module = nn.Linear(4, 4)

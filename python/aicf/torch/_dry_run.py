@@ -30,17 +30,34 @@ class _Written(Exception):
 
 
 class _RefuseWrites(TorchDispatchMode):  # type: ignore[misc]
+    """Raises _Written where an op writes to a tensor that exists, or to a view of one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.existing: dict[int, Any] = {}  # storages of views of such, kept by address
+
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (),
                            kwargs: Any = None) -> Any:
-        given = {**dict(zip((a.name for a in function._schema.arguments), args)),
-                 **(kwargs or {})}
-        for argument in function._schema.arguments:
-            if argument.alias_info is not None and argument.alias_info.is_write:
-                for tensor in _pytree.tree_leaves(given.get(argument.name)):
-                    if isinstance(tensor, torch.Tensor) \
-                            and not isinstance(tensor, FakeTensor):
-                        raise _Written(str(function))
-        return function(*args, **(kwargs or {}))
+        schema = function._schema
+        given = {**dict(zip((a.name for a in schema.arguments), args)), **(kwargs or {})}
+        for argument in schema.arguments:
+            is_written = argument.alias_info is not None and argument.alias_info.is_write
+            # Batch norm writes its statistics, and its schema does not say so.
+            if (is_written or "batch_norm" in schema.name) \
+                    and any(map(self._exists, _pytree.tree_leaves(given.get(argument.name)))):
+                raise _Written(str(function))
+        result = function(*args, **(kwargs or {}))
+        if any(r.alias_info is not None for r in schema.returns) \
+                and any(map(self._exists, _pytree.tree_leaves(given))):
+            for view in _pytree.tree_leaves(result):
+                storage = view.untyped_storage()
+                self.existing[storage._cdata] = storage
+        return result
+
+    def _exists(self, value: Any) -> bool:
+        return isinstance(value, torch.Tensor) and (
+            not isinstance(value, FakeTensor)
+            or value.untyped_storage()._cdata in self.existing)
 
 
 def would_take_long(module: Any, examples: Sequence[Any]) -> bool:

@@ -3,8 +3,9 @@
 """What a module keeps from call to call, which is found by calling it.
 
 A graph shows what forward() computes, and not what it leaves behind in Python. So the
-module runs in PyTorch before it is exported, and once more if that has left something. (A
-run that would take long is one without data, if that is enough: _dry_run.py.)
+module runs in PyTorch before it is exported, and once more if that has left something.
+Where this would take long, a run without data goes first, and is enough for most modules
+(_dry_run.py). It does not see what data alone shows, such as an index out of range.
 
     the first run sets it, the second does not    a cache: it is exported as it is now
     each run makes another tensor of it           a state, as a buffer that is written

@@ -279,6 +279,7 @@ template <typename T, int kD, int kN>
 __device__ inline void addRows(const WarpTile<kN> &weights, const SharedRows<T, kD> &rows,
                                WarpTile<kD / 8> &sums) {
   using F = Fragments<T>;
+  // Of f32, a tile has sums of its own: see Fragments<float>.
   constexpr bool kIsApart = std::is_same_v<T, float>;
   WarpTile<kIsApart ? kD / 8 : 1> own;
   clear<kIsApart ? kD / 8 : 1>(own);

@@ -22,7 +22,7 @@ _HOMES = {
     "_programs.lowered": ("Lowered",),
     "_programs.traced": ("Traced",),
     "program": ("Entry", "Program"),
-    "training": ("Run", "fit"),
+    "training": ("Run", "evaluate", "fit", "lr_find"),
     "callbacks": ("Callback", "EarlyStopping", "History"),
     "_programs.summary": ("Summary", "summary"),
     "_programs.signature": ("Spec", "spec"),
@@ -45,8 +45,8 @@ __all__ = [
     "Spec", "Stream", "Summary", "Tensor", "TraceError", "Traced", "__version__",
     "array", "callbacks", "compile", "compile_step", "compiled", "concat", "data",
     "device",
-    "errors", "fit", "functional", "graph_begin", "graph_end", "graph_launch", "graph_reset",
-    "graph_stream", "jax", "load", "losses", "maximum", "minimum", "nn", "op_attrs", "op_call", "ops", "optim",
+    "errors", "evaluate", "fit", "functional", "graph_begin", "graph_end", "graph_launch", "graph_reset",
+    "graph_stream", "jax", "load", "losses", "lr_find", "maximum", "minimum", "nn", "op_attrs", "op_call", "ops", "optim",
     "program", "seeds", "spec", "stack", "summary", "torch", "trace", "trace_ir", "trace_step",
     "training", "where", "zeros",
 ]
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from .seeds import (Graph, ModelBuilder, PlannedExecutor, Stream, graph_begin,
                         graph_end, graph_launch, graph_reset, graph_stream, op_call,
                         trace_ir)
-    from .training import Run, fit
+    from .training import Run, evaluate, fit, lr_find
 
 
 def __getattr__(name: str) -> Any:

@@ -210,7 +210,7 @@ def test_fit_with_a_loader(tmp_path):
     history = aicf.fit(step, loader, epochs=8, checkpoint=str(tmp_path / "run"),
                        progress=False)
     assert history.epochs[-1]["loss"] < history.epochs[0]["loss"]
-    again = aicf.fit(step_of(classifier(), rows=16), loader, epochs=9, progress=False,
+    again = aicf.fit(step_of(classifier(), rows=16), loader, epochs=9,
                      checkpoint=str(tmp_path / "run"), resume=True)
     assert len(again.epochs) == 9
 

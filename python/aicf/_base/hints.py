@@ -158,12 +158,22 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "eval": "step.predict(x), and aicf.compile(model, ..., program=step), are "
                 "without dropout",
         "fit": "aicf.fit(step, data, epochs=...)",
+        "evaluate": "aicf.evaluate(step, (x, y), metrics=[\"accuracy\"])",
+        "score": "aicf.evaluate(step, (x, y), metrics=[\"accuracy\"])",
+        "history": "aicf.fit returns it: history = aicf.fit(step, data)",
+        "summary": "print(aicf.summary(step))",
         "lower": "step.as_text(\"plan-ir\"); aicf.trace_step(...).lower() has every stage",
     },
 }
 
 #: Keywords of other libraries, and what they are called here.
-KEYWORDS = {"dim": "axis", "keepdims": "keepdim", "dims": "axis"}
+KEYWORDS = {"dim": "axis", "keepdims": "keepdim", "dims": "axis",
+            "validation_split": "validation", "validation_data": "validation",
+            "val_data": "validation", "restore_best_weights": "restore_best",
+            "n_epochs": "epochs", "num_epochs": "epochs", "nb_epoch": "epochs",
+            "max_epochs": "epochs", "train_dataloader": "data", "progress": "verbose",
+            "initial_epoch": "resume", "steps_per_epoch": "batches_per_epoch",
+            "logger": "log", "loggers": "log"}
 
 
 def missing(place: str, name: str, known: object) -> AttributeError:

@@ -120,6 +120,14 @@ class Entry:
             return other(*args, **kwargs)
         return self._unpack(values) if self._is_packed else values
 
+    def _leaves_of(self, data: Any) -> Any:
+        """Returns what aicf.fit was given, by the names of inputs or in their order."""
+        return data
+
+    def reset(self) -> None:
+        """Program.reset."""
+        self.program.reset()
+
     def predict(self, *arrays: Any, batch_size: int | None = None) -> Any:
         """Runs the step's model in evaluation mode on every row of the arrays.
 
@@ -269,7 +277,16 @@ class Entry:
                 "device, or the entry has no optimizer" % (error, self.name)) from None
 
     def get(self, name: str) -> _runtime.Array:
-        """Program.get; "lr" and "step" are those of this entry's optimizer."""
+        """Program.get; "lr" and "step" are those of this entry's optimizer. Of a schedule,
+        "lr" is the rate of the last update, or the first one's before it."""
+        schedule = self.family.root.signature.schedule
+        if name == "lr" and schedule is not None:
+            import numpy
+            from .schedules import rate_at
+            rates = schedule.rates()
+            rate = rate_at(schedule, int(self.get("step").numpy()), None if rates is None
+                           else self.program.get(self._own(name) + "_table").numpy())
+            return _runtime.array(numpy.float32(rate), _runtime.Device.cpu(1))
         return self.program.get(self._own(name))
 
     def sync(self) -> None:

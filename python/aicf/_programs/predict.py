@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import sizes as _sizes
 from ..errors import (DTypeMismatchError, FailedStateError, InvalidArgumentError,
                       ShapeMismatchError)
+from .convert import Converter, array_of
 from .further import compile_into
 from .signature import Signature, Spec, spec_of
 
@@ -35,6 +36,7 @@ def predict(step: Entry, arrays: tuple[Any, ...], batch_size: int | None) -> Any
             batch_size, int) or batch_size < 1):
         raise ValueError("batch_size is %r, expected an int of 1 or more"
                          % (batch_size,))
+    arrays, is_row = _as_rows(step, arrays)
     rows = _rows_of(arrays)
     entry = predictor(step, arrays, batch_size)
     chunk = batch_size or _sizes.common_rows(entry.signature.specs)
@@ -42,9 +44,37 @@ def predict(step: Entry, arrays: tuple[Any, ...], batch_size: int | None) -> Any
         raise InvalidArgumentError(
             "%r takes inputs without a common number of rows: call the entry itself"
             % entry.name)
-    parts = [entry(*[_chunk(array, start, chunk) for array in arrays])
+    convert, names = Converter(entry.signature.specs), entry.signature.inputs
+    parts = [entry(*[convert(name, _chunk(array, start, chunk))
+                     for name, array in zip(names, arrays)])
              for start in range(0, rows, chunk)]
-    return _join(parts, rows, chunk)
+    joined = _join(parts, rows, chunk)
+    return _first(joined) if is_row else joined
+
+
+def _as_rows(step: Entry, arrays: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
+    """Returns the arrays with a dimension of rows in front, and whether they had none: one
+    row is a batch of one. The shapes are those of an entry that predicts or of the step."""
+    if len(arrays) == 1 and isinstance(arrays[0], dict):
+        arrays = tuple(arrays[0].values())
+    root = _known_predictor(step) or step.family.root
+    specs, model = root.signature.specs, step.family.root.signature.model
+    names = forward_inputs(model) if model else list(specs)
+    found = [array_of(array, name) for name, array in zip(names, arrays)]
+    found += arrays[len(found):]
+    known = [specs.get(name) for name in names[:len(found)]]
+    is_row = len(known) == len(found) and all(
+        spec is not None and len(spec.shape) > 1
+        and tuple(getattr(array, "shape", ())) == spec.shape[1:]
+        for spec, array in zip(known, found))
+    return tuple(array[None] for array in found) if is_row else tuple(found), bool(
+        found and is_row)
+
+
+def _first(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: each[0] for name, each in value.items()}
+    return tuple(each[0] for each in value) if isinstance(value, tuple) else value[0]
 
 
 def _rows_of(arrays: tuple[Any, ...]) -> int:
@@ -98,8 +128,9 @@ def _compile_predictor(step: Entry, arrays: tuple[Any, ...],
     rows = batch_size or batch or DEFAULT_ROWS
     specs = {}
     for name, array in zip(names, arrays):
-        given = spec_of(array, name)
-        _check_like_the_step(signature.specs.get(name), given, name)
+        own = signature.specs.get(name)
+        given = spec_of(Converter({name: own})(name, array[:1]) if own else array, name)
+        _check_like_the_step(own, given, name)
         specs[name] = Spec((rows, *given.shape[1:]), given.dtype)
     return compile_into(program, model, specs, name=own_name(step, NAME))
 
@@ -114,8 +145,8 @@ def _check_like_the_step(own: Spec | None, given: Spec, name: str) -> None:
                                  % (name, given.dtype, own.dtype))
     if given.shape[1:] != own.shape[1:]:
         raise ShapeMismatchError(
-            "predict: input \"%s\" has shape %s, expected (rows, %s" % (
-                name, given.shape, "".join("%d, " % n for n in own.shape[1:]).rstrip(" ") + ")"))
+            "predict: input \"%s\" has rows of the shape %s, expected %s" % (
+                name, given.shape[1:], own.shape[1:]))
 
 
 def _predicts_for(own: Signature, model: Module | None) -> bool:

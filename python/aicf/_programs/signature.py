@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .._tracing.trace import Persistent
     from ..errors import Diagnostic
     from ..nn import Module
+    from ..optim import Schedule
 
 #: The names of aicf::OutputForm.
 UNKNOWN, TENSOR, TUPLE, DICT, TENSOR_AND_DICT = (
@@ -95,6 +96,8 @@ class Signature:
     values: dict[str, Any] = field(default_factory=dict)
     #: What stands before "lr" and "step", if the step's optimizer is not the first.
     optimizer_prefix: str = ""
+    #: What computes the learning rate on the device, if it is not a number.
+    schedule: Schedule | None = None
     persistent: dict[str, Persistent] = field(default_factory=dict)
     #: The ops that were traced, as aicf.seeds shows them.
     nodes: str = ""

@@ -12,6 +12,7 @@ rank, trailing dimension or element type stays an error.
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -27,12 +28,23 @@ if TYPE_CHECKING:
 MANY_SIZES = 8
 
 
+class _NoteHandler(logging.StreamHandler):  # type: ignore[type-arg]
+    """Writes to stderr, above a bar that tqdm shows there, and not in the middle of it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)
+        if tqdm is None or not getattr(tqdm, "_instances", None):
+            super().emit(record)
+            return
+        tqdm.write(self.format(record), file=sys.stderr)
+
+
 def note(text: str) -> None:
     """Logs a line with the logger "aicf". It goes to stderr unless the program has set up
     its own logging. `logging.getLogger("aicf").setLevel("WARNING")` silences it."""
     logger = logging.getLogger("aicf")
     if not logger.hasHandlers():
-        handler = logging.StreamHandler()
+        handler = _NoteHandler()
         handler.setFormatter(logging.Formatter("aicf: %(message)s"))
         logger.addHandler(handler)
         if logger.level == logging.NOTSET:

@@ -16,7 +16,7 @@ from .._tracing.trace import (EntryTrace, Operand, TraceAgain, as_tensor, attrib
                               location_of)
 from ..errors import TraceError
 from ..nn import Module, aliases_of, settings_of
-from ..optim import Optimizer
+from ..optim import Optimizer, Schedule
 from .entry import ACCUMULATE
 from .further import entry_name
 from .signature import DICT, TENSOR, TENSOR_AND_DICT, TUPLE, Signature, Spec, specs_of
@@ -177,6 +177,8 @@ class Traced:
             signature.accumulate = optimizer.accumulate
             signature.optimizer_prefix = prefix
             signature.values.update(values)
+            if isinstance(optimizer.lr, Schedule):
+                signature.schedule = optimizer.lr
             self._optimizers[name] = optimizer
         return signature
 

@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The loop of aicf.fit: epochs, Ctrl-C, the bar, checkpoints."""
+"""The loop of aicf.fit: epochs, Ctrl-C, checkpoints."""
 
 from __future__ import annotations
 
@@ -9,30 +9,28 @@ import json
 import math
 import os
 import signal
-import sys
 import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._base.dtypes import NUMPY_TYPES
 from .._programs import sizes
-from ..callbacks import Callback, monitored
+from ..callbacks import EarlyStopping
 from ..errors import AICFError, InvalidArgumentError
 from ..program import Program
-from . import run_state, sources
-from .epoch_log import EpochLog
+from . import diagnosis, run_state, sources
+from .callback import Callback, monitored
+from .display import Display
+from .loggers import File, Logger
+from .rates import rate_of
 from .totals import Metric, Totals
 from .validator import Validator
 
 if TYPE_CHECKING:
     from ..training import Run
-
-#: How often the bar shows the loss, which waits for the device.
-SHOW_SECONDS = 0.2
-
 
 class Interrupt:
     """Remembers the first Ctrl-C, and leaves the second one to Python. Only the main
@@ -63,19 +61,23 @@ class Interrupt:
 class Loop:
     def __init__(self, run: Run, source: sources.Source, validator: Validator | None,
                  kinds: Mapping[str, Metric], callbacks: Sequence[Callback],
-                 folder: str | None, save_every: int, log: str | None,
-                 progress: bool | None, batches: int | None) -> None:
+                 folder: str | None, save_every: int, logs: Sequence[File],
+                 display: Display, batches: int | None, restore_best: bool) -> None:
         self.batches_per_epoch = batches
         self.run, self.source, self.validator = run, source, validator
         self.kinds, self.callbacks = kinds, callbacks
+        #: Those whose state a checkpoint has.
+        self.kept = [c for c in callbacks if not isinstance(c, Logger)]
         self.folder, self.save_every = folder, save_every
-        self.log = None if log is None else EpochLog(log)
-        self.log_start: int | None = None  # as the checkpoint has it
-        self.progress = progress
+        self.logs = logs
+        self.log_starts: list[int | None] = []  # as the checkpoint has them
+        self.display = display
+        self.best = Best(run.step.program) if restore_best else None
         self.totals = Totals(kinds)
         self.interrupt = Interrupt()
         self.batch_seconds = 0.0
         self.is_lost = False  # a loss was not finite: keep the checkpoints on the disk
+        self.last_batch: Mapping[str, object] = {}
 
     # The course of a run
 
@@ -84,8 +86,10 @@ class Loop:
         if self.folder is not None:
             check_folder(self.folder)
         run.step.discard_update()
-        if self.log:
-            self.log.begin(run.history.epochs, self.log_start)
+        starts = self.log_starts if len(self.log_starts) == len(self.logs) \
+            else [None] * len(self.logs)
+        for log, start in zip(self.logs, starts):
+            log.begin(run.history.epochs, start)
         for callback in self.callbacks:
             callback.on_fit_begin(run)
         while run.epoch < run.epochs and not run.history.stopped:
@@ -94,12 +98,17 @@ class Loop:
                 self._end_epoch()
             if self.interrupt.is_pressed:
                 self._save("last")
-                raise KeyboardInterrupt(
-                    "stopped in epoch %d after %d batches%s" % (
-                        run.epoch + 1, run.position, "; %s has the state" % os.path.join(
-                            self.folder, "last") if self.folder else ""))
-        for callback in self.callbacks:
-            callback.on_fit_end(run)
+                run.stop("Ctrl-C in epoch %d after %d batches%s" % (
+                    run.epoch + 1, run.position, "; %s has the state" % os.path.join(
+                        self.folder, "last") if self.folder else ""))
+        if run.history.stopped:
+            self.display.say("stopped: " + run.history.stopped)
+        if self.best and run.history.best and self.best.restore():
+            self.display.say("the values are those of epoch %d, the best one"
+                             % run.history.best["epoch"])
+        if not self.interrupt.is_pressed:
+            for callback in self.callbacks:
+                callback.on_fit_end(run)
 
     def _train_epoch(self) -> None:
         run, step = self.run, self.run.step
@@ -107,6 +116,7 @@ class Loop:
         batches = self.source.batches(run.epoch, run.position)
         with contextlib.closing(batches) as left, self._bar() as bar:  # type: ignore[type-var]
             for batch, rows in left:
+                self.last_batch = batch
                 self.totals.add(step(**batch), rows)
                 run.position += 1
                 bar(self.totals)
@@ -134,8 +144,10 @@ class Loop:
     def _end_epoch(self) -> None:
         run = self.run
         logs: dict[str, float] = {"epoch": run.epoch + 1, **self.totals.means()}
-        if self.validator:
-            logs.update(self.validator.logs())
+        logs.update(self._validate())
+        rate = rate_of(run.step)
+        if rate is not None:
+            logs.setdefault("lr", rate)
         logs["seconds"] = round(self.batch_seconds, 6)
         for callback in self.callbacks:
             callback.on_epoch_end(run, logs)
@@ -145,47 +157,40 @@ class Loop:
         run.history.epochs.append(logs)
         self.totals, self.batch_seconds = Totals(self.kinds), 0.0
         run.epoch, run.position = run.epoch + 1, 0
+        is_best = math.isfinite(logs["loss"]) and self._is_best(value)
+        self.display.epoch(logs, is_best)
         if not math.isfinite(logs["loss"]):
             self.is_lost = True
             run.stop("the loss of epoch %d is %s" % (run.epoch, logs["loss"]))
-            warnings.warn(
-                "aicf.fit stops: the loss of epoch %d is %s. A label or an index that is "
-                "out of range gives nan, and compile_step(..., check_indices=True) names "
-                "it" % (run.epoch, logs["loss"]), stacklevel=3)
-        elif self._is_best(value):
+            warnings.warn("aicf.fit stops: the loss of epoch %d is %s. %s" % (
+                run.epoch, logs["loss"], diagnosis.of_a_lost_run(run.step, self.last_batch)),
+                stacklevel=3)
+        elif is_best:
             run.history.best = {"epoch": run.epoch, "value": value}
             self._save("best")
+            if self.best:
+                self.best.keep()
         self._save("last")
-        if self.log:  # behind the checkpoint, which adds a line that is not there
-            self.log.add(logs)
+        for log in self.logs:  # behind the checkpoint, which adds a line that is not there
+            log.add(logs)
+
+    def _bar(self) -> contextlib.AbstractContextManager[Callable[[Totals], None]]:
+        return self.display.bar(self.source.num_batches)
+
+    def _validate(self) -> dict[str, float]:
+        if self.validator is None:
+            return {}
+        with contextlib.ExitStack() as ends:
+            for callback in self.callbacks:
+                callback.on_validation_begin(self.run)
+                ends.callback(callback.on_validation_end, self.run)
+            return self.validator.values("val_")
 
     def _is_best(self, value: float) -> bool:
         best = self.run.history.best
         sign = -1.0 if self.run.mode == "max" else 1.0
         return math.isfinite(value) and (
             best is None or sign * value < sign * best["value"])
-
-    @contextlib.contextmanager
-    def _bar(self) -> Iterator[Callable[[Totals], None]]:
-        """Yields a function that counts a batch, and shows the loss from time to time."""
-        is_shown = sys.stderr.isatty() if self.progress is None else self.progress
-        if not is_shown:
-            yield lambda totals: None
-            return
-        from tqdm import tqdm  # type: ignore[import-untyped]
-        run = self.run
-        shown = time.monotonic()
-        with tqdm(total=self.source.num_batches, initial=run.position,
-                  desc="epoch %d/%d" % (run.epoch + 1, run.epochs),
-                  unit="batch") as bar:
-            def count(totals: Totals) -> None:
-                nonlocal shown
-                bar.update()
-                if time.monotonic() - shown > SHOW_SECONDS:
-                    shown = time.monotonic()
-                    bar.set_postfix(loss="%.4g" % totals.last_loss(), refresh=False)
-            yield count
-            bar.set_postfix({n: "%.4g" % v for n, v in self.totals.means().items()})
 
     # Checkpoints and the log
 
@@ -199,9 +204,9 @@ class Loop:
             "seconds": self.batch_seconds,
             "data": self.source.state(), "history": run.history.epochs,
             "best": run.history.best, "stopped": run.history.stopped,
-            "log": self.log.start if self.log else None,
+            "log": [log.start for log in self.logs],
             "callbacks": [[type(callback).__name__, callback.state()]
-                          for callback in self.callbacks],
+                          for callback in self.kept],
             "hypers": {t["name"]: program.get(t["name"]).numpy().tolist()
                        for t in program.plan.persistent() if t["role"] == "hyper"},
         }
@@ -219,7 +224,7 @@ class Loop:
         run, program = self.run, self.run.step.program
         state = run_state.read(path)
         kept = [name for name, _ in state["callbacks"]]
-        names = [type(callback).__name__ for callback in self.callbacks]
+        names = [type(callback).__name__ for callback in self.kept]
         if names != kept:
             raise InvalidArgumentError(
                 "the callbacks are %s, in the checkpoint %s: give the same ones, or do "
@@ -228,7 +233,7 @@ class Loop:
         hypers = _hypers(program, path, state["hypers"])
         with contextlib.ExitStack() as undo:
             _load(undo, path, "data", self.source, state["data"])
-            for callback, (name, own) in zip(self.callbacks, state["callbacks"]):
+            for callback, (name, own) in zip(self.kept, state["callbacks"]):
                 if own is not None:
                     _load(undo, path, "callback %s" % name, callback, own)
             program.load_checkpoint(path)
@@ -239,11 +244,46 @@ class Loop:
         run.history.epochs, run.history.best = state["history"], state["best"]
         run.history.stopped = state["stopped"]
         self.totals.sums = dict(state["sums"])
-        self.batch_seconds, self.log_start = state["seconds"], state["log"]
+        self.batch_seconds, self.log_starts = state["seconds"], state["log"]
+        self._go_on(path)
         if run.position and self.source.exact:
             sizes.note("epoch %d goes on after %d batches, but %s: the result may "
                         "differ from that of a run that was not interrupted"
                         % (run.epoch + 1, run.position, self.source.exact))
+
+
+    def _go_on(self, path: str) -> None:
+        """A run that a callback has ended goes on if all callbacks have patience now."""
+        run = self.run
+        if not run.history.stopped:
+            return
+        patient = [c.has_patience() for c in self.kept if isinstance(c, EarlyStopping)]
+        if patient and all(patient):
+            self.display.say("goes on behind epoch %d, where it stopped: %s"
+                             % (run.epoch, run.history.stopped))
+            run.history.stopped = ""
+            return
+        sizes.note("%r is of a run that is over: %s. EarlyStopping with more patience goes "
+                   "on; another checkpoint folder begins anew" % (path, run.history.stopped))
+
+
+class Best:
+    """The values of the best epoch, on the host."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._values: dict[str, object] = {}
+
+    def keep(self) -> None:
+        program = self.program
+        self._values = {name: program.executor.read(name).numpy()
+                        for name in program._tensors("param", "state")}
+
+    def restore(self) -> bool:
+        """Returns whether there was something to restore."""
+        for name, value in self._values.items():
+            self.program.executor.write(name, value)
+        return bool(self._values)
 
 
 def _load(undo: contextlib.ExitStack, path: str, what: str,

@@ -73,9 +73,10 @@ _FIELDS: dict[str, _Check] = {
     "seconds": lambda value: _is_finite(value) and value >= 0,
     "history": _list_of(_dict_of(_is_logged)), "best": _is_best, "stopped": _is_text,
     "callbacks": _list_of(_is_callback), "hypers": _dict_of(_is_hyper),
-    "data": lambda value: True, "log": lambda value: value is None or _is_count(value),
+    "data": lambda value: True, "log": _list_of(lambda value: value is None
+                                                or _is_count(value)),
 }
-_DEFAULTS: dict[str, Any] = {"data": None, "best": None, "log": None}
+_DEFAULTS: dict[str, Any] = {"data": None, "best": None, "log": []}
 
 
 def read(path: str) -> dict[str, Any]:
@@ -101,7 +102,10 @@ def read(path: str) -> dict[str, Any]:
     if state.get("version") != VERSION:
         raise InvalidFileError("%r has a state of version %r, but this AICF reads %d"
                                % (path, state.get("version"), VERSION))
-    return _checked(path, {**_DEFAULTS, **state})
+    state = {**_DEFAULTS, **state}
+    if not isinstance(state["log"], list):  # of a run with one log, as it was written once
+        state["log"] = [state["log"]]
+    return _checked(path, state)
 
 
 def _checked(path: str, state: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from .._programs.convert import Converter, array_of, is_table
 from ..errors import InvalidArgumentError
 
 #: Inputs by name, and the number of their rows.
@@ -37,7 +38,7 @@ class Source(Protocol):
 
 def named_arrays(data: Any, names: Sequence[str], what: str) -> dict[str, Any]:
     """Returns inputs by name, from a dict, a tuple in the inputs' order, or one array."""
-    if isinstance(data, Mapping):
+    if isinstance(data, Mapping) and not is_table(data):
         if set(data) != set(names):
             raise InvalidArgumentError(
                 "%s has the inputs %s, the step takes %s"
@@ -51,15 +52,25 @@ def named_arrays(data: Any, names: Sequence[str], what: str) -> dict[str, Any]:
     return dict(zip(names, data))
 
 
+def inputs_of(step: Any) -> tuple[str, ...]:
+    names: tuple[str, ...] = step.family.root.signature.inputs
+    return names
+
+
+def named_data(step: Any, data: Any, what: str) -> dict[str, Any]:
+    """Returns inputs of a step by name. A step of JAX takes trees."""
+    return named_arrays(step._leaves_of(data), inputs_of(step), what)
+
+
 def is_array(value: Any) -> bool:
-    return hasattr(value, "shape") and hasattr(value, "dtype")
+    return hasattr(value, "shape") and hasattr(value, "dtype") or is_table(value)
 
 
 def holds_arrays(data: Any) -> bool:
     """Whether `data` is arrays with all rows, and not an iterable of batches."""
     if is_array(data):
         return True
-    if isinstance(data, Mapping):
+    if isinstance(data, Mapping):  # not a Series, which is one array
         return all(map(is_array, data.values()))
     return isinstance(data, tuple) and bool(data) and all(map(is_array, data))
 
@@ -85,10 +96,17 @@ class Arrays:
     exact = ""
 
     def __init__(self, arrays: Mapping[str, Any], batch_size: int, shuffle: bool,
-                 seed: int) -> None:
-        self.arrays, self.batch_size = dict(arrays), batch_size
-        self.shuffle, self.seed = shuffle, seed
-        self.rows = count_rows(arrays, "data")
+                 seed: int, convert: Converter) -> None:
+        self.arrays, self.types = {}, {}
+        for name, value in arrays.items():
+            array = array_of(value, name)
+            wanted = convert.type_of(name, array)
+            if wanted is not None and wanted.itemsize <= array.dtype.itemsize:
+                array, wanted = array.astype(wanted), None  # once
+            #: Types of narrow arrays, such as images of u8, are converted by the batch.
+            self.arrays[name], self.types[name] = array, wanted
+        self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
+        self.rows = count_rows(self.arrays, "data")
         self.num_batches: int | None = -(-self.rows // batch_size)
         self._buffers: dict[tuple[str, int], Any] = {}
 
@@ -116,8 +134,12 @@ class Arrays:
         key = (name, len(rows))
         if key not in self._buffers:
             self._buffers[key] = numpy.empty((len(rows), *array.shape[1:]),
-                                             array.dtype)
-        return numpy.take(array, rows, 0, out=self._buffers[key], mode="clip")
+                                             self.types[name] or array.dtype)
+        buffer = self._buffers[key]
+        if self.types[name] is None:
+            return numpy.take(array, rows, 0, out=buffer, mode="clip")
+        numpy.copyto(buffer, array[rows], casting="unsafe")
+        return buffer
 
     def state(self) -> Any:
         return {"rows": self.rows, "batch_size": self.batch_size,
@@ -145,8 +167,9 @@ class Iterables:
     """Batches that somebody else makes: a list of batches, a torch DataLoader, a function
     that returns an iterable for an epoch, or an iterator, which lasts for one epoch."""
 
-    def __init__(self, data: Any, names: Sequence[str], epochs: int) -> None:
-        self.data, self.names = data, names
+    def __init__(self, data: Any, named: Callable[[Any, str], dict[str, Any]],
+                 epochs: int, convert: Converter) -> None:
+        self.data, self._named, self._convert = data, named, convert
         self._iterator: Any = None
         self.num_batches: int | None
         try:
@@ -180,7 +203,7 @@ class Iterables:
             for number, item in enumerate(self._iterator):
                 if number < skipped:
                     continue
-                arrays = named_arrays(item, self.names, "a batch")
+                arrays = self._convert.all(self._named(item, "a batch"))
                 yield arrays, count_rows(arrays, "a batch")
         finally:
             self.close()
@@ -254,6 +277,6 @@ def split(arrays: Mapping[str, Any], fraction: float,
             "both" % (fraction, rows))
     order = numpy.random.default_rng([seed, rows]).permutation(rows)
     train, test = numpy.sort(order[held:]), numpy.sort(order[:held])
-    hosts = {name: numpy.asarray(array) for name, array in arrays.items()}
+    hosts = {name: numpy.asarray(array_of(array, name)) for name, array in arrays.items()}
     return ({name: rows_of(array, train) for name, array in hosts.items()},
             {name: rows_of(array, test) for name, array in hosts.items()})

@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The validation behind each epoch: the loss of the step, or metrics of predictions."""
+"""The loss of a step in evaluation mode, and metrics of predictions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._programs import predict, sizes
+from .._programs.convert import Converter, array_of
 from .._programs.further import compile_into
 from .._programs.signature import Spec, spec_of
 from ..errors import InvalidArgumentError
@@ -18,42 +19,61 @@ from .totals import Metric, Totals
 EVALUATE = "evaluate"
 
 
-def inputs_of(step: Entry) -> tuple[str, ...]:
-    return step.family.root.signature.inputs
-
-
 class Validator:
     """Evaluates the loss function in evaluation mode over all rows of the validation."""
 
     def __init__(self, step: Entry, data: Any, batch_size: int | None,
-                 evaluate: Entry | None, kinds: Mapping[str, Metric]) -> None:
+                 evaluate: Entry | None, kinds: Mapping[str, Metric],
+                 what: str = "validation") -> None:
         self.step, self.kinds = step, kinds
         self.functions = {n: k for n, k in kinds.items() if callable(k)}
-        names = inputs_of(evaluate or step)
-        self.arrays: dict[str, Any] | None = None
+        signature = (evaluate or step).family.root.signature
+        convert = Converter(signature.specs)
         if sources.holds_arrays(data):
-            self.arrays = sources.named_arrays(data, names, "validation")
-            rows = batch_size or sizes.common_rows(
-                (evaluate or step).family.root.signature.specs)
+            arrays = sources.named_data(evaluate or step, data, what)
+            rows = batch_size or sizes.common_rows(signature.specs) or predict.DEFAULT_ROWS
             self.source: sources.Source = sources.Arrays(
-                self.arrays, min(rows or predict.DEFAULT_ROWS, sources.count_rows(
-                    self.arrays, "validation")), False, 0)
-        elif self.functions:
-            raise InvalidArgumentError("metrics of predictions need arrays as "
-                                       "validation, not batches")
+                arrays, min(rows, sources.count_rows(
+                    {n: array_of(a, n) for n, a in arrays.items()}, what)),
+                False, 0, convert)
         else:
-            self.source = sources.Iterables(data, names, epochs=1)
+            self.source = sources.Iterables(
+                data, lambda item, what: sources.named_data(evaluate or step, item, what),
+                1, convert)
             if sources.iter_is_self(data):
                 raise InvalidArgumentError("validation is an iterator, which lasts for "
                                            "one epoch: pass a list of its batches")
         self.entry = evaluate
 
-    def logs(self) -> dict[str, float]:
+    def values(self, prefix: str = "") -> dict[str, float]:
+        """Returns the means of the loss and of outputs, and metrics of predictions."""
         totals = Totals(self.kinds)
+        predictions: list[Any] = []
+        targets: list[list[Any]] = []
         for batch, rows in self.source.batches(0, 0):
             self.entry = self.entry or self._compile(batch)
             totals.add(self.entry(**batch), rows)
-        return {**totals.means("val_"), **self._of_predictions()}
+            if self.functions:
+                found, wanted = self._predictions_of(batch)
+                predictions.append(found)
+                targets.append(wanted)
+        if not targets and self.functions:
+            raise InvalidArgumentError("validation gave no batches")
+        return {**totals.means(prefix), **{
+            prefix + name: float(function(*_joined(predictions, targets)))
+            for name, function in self.functions.items()}}
+
+    def _predictions_of(self, batch: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """Returns the model's predictions for a batch, and the inputs that are not the
+        model's."""
+        import numpy
+        model = self.step.family.root.signature.model
+        taken = predict.forward_inputs(model) if model else list(  # of a loaded plan
+            predict.entry_of(self.step, predict.NAME).signature.inputs)
+        if not set(taken) <= set(batch):  # by position, as the model is called
+            taken = list(batch)[:len(taken)]
+        return (self.step.predict(*[batch[name] for name in taken]),
+                [numpy.array(array) for name, array in batch.items() if name not in taken])
 
     def _compile(self, batch: Mapping[str, Any]) -> Entry:
         program, signature = self.step.program, self.step.family.root.signature
@@ -74,21 +94,18 @@ class Validator:
         return compile_into(program, signature.source, specs, model=signature.model,
                             name=predict.own_name(self.step, EVALUATE))
 
-    def _of_predictions(self) -> dict[str, float]:
-        if not self.functions:
-            return {}
-        assert self.arrays is not None  # because there are functions
-        model = self.step.family.root.signature.model
-        taken = predict.forward_inputs(model) if model else list(  # of a loaded plan
-            predict.entry_of(self.step, predict.NAME).signature.inputs)
-        if not set(taken) <= set(self.arrays):  # by position, as the model is called
-            taken = list(self.arrays)[:len(taken)]
-        import numpy
-        predictions = self.step.predict(*[self.arrays[name] for name in taken])
-        targets = [numpy.asarray(array) for name, array in self.arrays.items()
-                   if name not in taken]
-        return {"val_" + name: float(function(predictions, *targets))
-                for name, function in self.functions.items()}
-
     def close(self) -> None:
         self.source.close()
+
+
+def _joined(predictions: list[Any], targets: list[list[Any]]) -> list[Any]:
+    """Returns predictions and targets of all batches. Predictions may be tuples."""
+    import numpy
+    if isinstance(predictions[0], tuple):
+        found: Any = tuple(map(numpy.concatenate, zip(*predictions)))
+    elif isinstance(predictions[0], dict):
+        found = {name: numpy.concatenate([p[name] for p in predictions])
+                 for name in predictions[0]}
+    else:
+        found = numpy.concatenate(predictions)
+    return [found, *map(numpy.concatenate, zip(*targets))]

@@ -3,6 +3,7 @@
 """aicf.fit: sources of batches, metrics, what is kept, how it ends. Resumed runs are
 compared bit for bit with runs that were never interrupted."""
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -17,6 +18,7 @@ from conftest import BINARY, INPUTS, PROGRAM_ENV, Mlp, make_batch
 
 import aicf
 from aicf import nn
+from aicf._programs.convert import Converter
 from aicf._training import sources as _sources
 
 ROWS = 100  # six batches of 16, and one of 4
@@ -94,6 +96,12 @@ def test_arrays_come_in_many_forms(data):
     assert_same(step, other)
 
 
+def iterables(data):
+    return _sources.Iterables(
+        data, lambda item, what: _sources.named_arrays(item, ("x", "labels"), what), 1,
+        Converter({}))
+
+
 def batches(epoch=0):
     for i in range(0, ROWS, 16):
         yield X[i:i + 16], LABELS[i:i + 16]
@@ -162,7 +170,7 @@ class Rows:
 @pytest.mark.parametrize("kind", [Rows, lambda array: array])
 def test_batches_of_arrays(kind):
     source = _sources.Arrays({"x": kind(X), "c": np.array(0.5), "d": np.float32(2)},
-                             16, False, 0)
+                             16, False, 0, Converter({}))
     made = [batch for batch, _ in source.batches(0, 0)]
     assert [batch["x"].shape for batch in made] == [(16, 64)] * 6 + [(4, 64)]
     np.testing.assert_array_equal(made[-1]["x"], X[96:])
@@ -206,10 +214,9 @@ def test_an_iterator_lasts_for_an_epoch():
 
 
 def test_workers_end_on_every_way_out():
-    for action, error in ((interrupt, KeyboardInterrupt),
-                          (lambda run: 1 / 0, ZeroDivisionError)):
+    for action, error in ((interrupt, None), (lambda run: 1 / 0, ZeroDivisionError)):
         loader = Loader()
-        with pytest.raises(error):
+        with pytest.raises(error) if error else contextlib.nullcontext():
             aicf.fit(make(), loader, callbacks=[At(0, 2, action)])
         assert loader.open == loader.ended == 1
     closed = []
@@ -411,12 +418,17 @@ def test_a_loss_that_is_no_number_ends_the_run(tmp_path):
 
 # What is kept
 
-def test_quiet_without_a_terminal(capfd):
-    aicf.fit(make(), (X[:96], LABELS[:96]), epochs=2)
-    out = capfd.readouterr()
-    assert out.out == out.err == ""
-    aicf.fit(make(), (X[:96], LABELS[:96]), progress=True)
-    assert "epoch 1/1" in capfd.readouterr().err
+def test_a_file_has_a_line_for_each_epoch(capfd):
+    data = (X[:96], LABELS[:96])
+    aicf.fit(make(), data, epochs=10, validation=data)
+    out, err = capfd.readouterr()
+    lines = out.splitlines()
+    assert err == "" and len(lines) == 10 and "\r" not in out
+    assert lines[0].startswith("epoch  1/10  loss ") and lines[0].endswith("  best")
+    for name in ("accuracy ", "val_loss ", "val_accuracy ", "lr 0.01 ", " s"):
+        assert name in lines[9]
+    aicf.fit(make(), data, verbose=0)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_the_log_has_a_line_per_epoch(tmp_path):
@@ -460,9 +472,9 @@ def test_a_resumed_run_has_the_bits_of_a_whole_one(at, optimizer, tmp_path):
         return step, aicf.fit(step, (X, LABELS), epochs=4, validation=0.2, seed=3,
                               **more)
     whole, expected = run()
-    with pytest.raises(KeyboardInterrupt, match="has the state"):
-        run(checkpoint=tmp_path / "ck", log=tmp_path / "log.jsonl",
-            callbacks=[AtWithState(*at, interrupt)])
+    _, first = run(checkpoint=tmp_path / "ck", log=tmp_path / "log.jsonl",
+                   callbacks=[AtWithState(*at, interrupt)])
+    assert first.stopped.startswith("Ctrl-C in epoch") and "has the state" in first.stopped
     step, history = run(checkpoint=tmp_path / "ck", resume=True,
                         log=tmp_path / "log.jsonl",
                         callbacks=[AtWithState(9, 9, interrupt)])
@@ -494,8 +506,7 @@ def test_a_resumed_run_on_the_device(tmp_path):
             {"images": aicf.spec((ROWS, 64)), "labels": aicf.spec((ROWS,), "i32")})
         return step, aicf.fit(step, (X, LABELS), epochs=3, **more)
     whole, expected = run()
-    with pytest.raises(KeyboardInterrupt):
-        run(checkpoint=tmp_path, callbacks=[At(1, 4, interrupt)])
+    run(checkpoint=tmp_path, callbacks=[At(1, 4, interrupt)])
     step, history = run(checkpoint=tmp_path, resume=True, callbacks=[At(9, 9, interrupt)])
     assert_same(step, whole)
     assert without_times(history) == without_times(expected)
@@ -533,9 +544,8 @@ def test_saved_between_the_batches(tmp_path):
 
 
 def test_iterators_say_that_they_cannot_restart(tmp_path, caplog):
-    with pytest.raises(KeyboardInterrupt):
-        aicf.fit(make(), Loader(), epochs=2, checkpoint=tmp_path,
-                 callbacks=[At(1, 3, interrupt)])
+    aicf.fit(make(), Loader(), epochs=2, checkpoint=tmp_path,
+             callbacks=[At(1, 3, interrupt)])
     caplog.set_level("INFO", "aicf")
     aicf.fit(make(), Loader(), epochs=2, checkpoint=tmp_path, resume=True,
              callbacks=[At(9, 9, interrupt)])
@@ -564,7 +574,7 @@ class Stateful(Loader):
 @pytest.mark.parametrize("data, is_exact", [
     (list(batches()), True), (batches, True), (Stateful(), True), (Loader(), False)])
 def test_a_source_goes_on_at_a_batch(data, is_exact):
-    source = _sources.Iterables(data, ("x", "labels"), 1)
+    source = iterables(data)
     assert (source.exact == "") == is_exact
     state = {"position": 5} if source.has_state else None
     assert source.state() == ({"position": 0} if source.has_state else None)
@@ -576,7 +586,7 @@ def test_a_state_that_is_not_json_is_no_state():
     class Sets(Stateful):
         def state_dict(self):
             return {"position": {self.position}}
-    source = _sources.Iterables(Sets(), ("x", "labels"), 1)
+    source = iterables(Sets())
     assert source.exact == "" and source.state() is None
     assert source.exact == "the state_dict() of a Sets is not JSON"
     assert [rows for _, rows in source.batches(0, 5)] == [16, 4], "it leaves out others"
@@ -585,9 +595,8 @@ def test_a_state_that_is_not_json_is_no_state():
 def test_a_loader_with_a_state_restarts(tmp_path):
     whole, step = make(), make()
     expected = aicf.fit(whole, Stateful(), epochs=2)
-    with pytest.raises(KeyboardInterrupt):
-        aicf.fit(make(), Stateful(), epochs=2, checkpoint=tmp_path,
-                 callbacks=[At(1, 3, interrupt)])
+    aicf.fit(make(), Stateful(), epochs=2, checkpoint=tmp_path,
+             callbacks=[At(1, 3, interrupt)])
     history = aicf.fit(step, Stateful(), epochs=2, checkpoint=tmp_path, resume=True,
                        callbacks=[At(9, 9, interrupt)])
     assert_same(step, whole)
@@ -611,9 +620,9 @@ def test_a_second_interrupt_stops_at_once(tmp_path):
 
 def test_the_first_interrupt_ends_the_open_update(tmp_path):
     step = make(aicf.optim.SGD(0.1, accumulate=4))
-    with pytest.raises(KeyboardInterrupt, match="epoch 1 after 4 batches"):
-        aicf.fit(step, (X, LABELS), checkpoint=tmp_path,
-                 callbacks=[At(0, 2, interrupt)])
+    history = aicf.fit(step, (X, LABELS), checkpoint=tmp_path,
+                       callbacks=[At(0, 2, interrupt)])
+    assert "epoch 1 after 4 batches" in history.stopped and len(history) == 0
     assert step.program.discard_update() == 0
 
 
@@ -714,7 +723,16 @@ def test_a_loaded_plan_trains(tmp_path):
     ({"data": (X, LABELS[:5])}, aicf.errors.InvalidArgumentError, "x: 100, labels: 5"),
     ({"data": 5}, aicf.errors.InvalidArgumentError, "data is a int"),
     ({"data": [(X[:16],)]}, aicf.errors.InvalidArgumentError, "a batch has 1 inputs"),
-    ({"data": (X, LABELS.astype(np.int64))}, aicf.errors.DTypeMismatchError, "is i64"),
+    ({"data": (X, LABELS.astype(np.float64))}, aicf.errors.DTypeMismatchError,
+     "'labels' is float64, expected int32: class numbers and indices are integers"),
+    ({"data": (X, LABELS.astype(np.int64) + 2**31)}, aicf.errors.DTypeMismatchError,
+     "'labels' is int64, expected int32, and has 21474836\\d\\d, which does not fit"),
+    ({"verbose": 3}, ValueError, "verbose is 3"),
+    ({"validation_split": 0.2}, TypeError, "it is called 'validation' here"),
+    ({"metrics": ["acuracy"]}, aicf.errors.InvalidArgumentError,
+     "no metric 'acuracy' .did you mean \"accuracy\""),
+    ({"metrics": 3}, TypeError, "metrics is 3, expected names"),
+    ({"log": 3}, TypeError, "log is 3, expected the path"),
 ])
 def test_wrong_arguments(arguments, error, text):
     step = make()
@@ -731,9 +749,9 @@ def test_history_is_plotted(tmp_path):
     figure = history.plot(tmp_path / "run.png")
     assert (tmp_path / "run.png").read_bytes()[:4] == b"\x89PNG"
     titles = [axes.get_title() for axes in figure.axes]
-    assert titles == ["loss", "accuracy", "size"]
+    assert titles == ["loss", "accuracy", "size", "lr"]
     lines = figure.axes[0].get_lines()
-    assert [line.get_label() for line in lines] == ["loss", "val_loss"]
+    assert [line.get_label() for line in lines] == ["loss", "val_loss", "best"]
     assert list(lines[1].get_ydata()) == history["val_loss"]
     with pytest.raises(KeyError, match='did you mean "accuracy"'):
         history["acuracy"]
@@ -876,9 +894,8 @@ def test_a_state_of_nans_replaces_no_checkpoint(tmp_path):
     bad = X.copy()
     bad[3] = np.nan
     aicf.fit(make(), (bad, LABELS), checkpoint=tmp_path, save_every=1, shuffle=False)
-    with pytest.raises(KeyboardInterrupt):
-        aicf.fit(make(), (bad, LABELS), checkpoint=tmp_path, shuffle=False,
-                 callbacks=[At(0, 2, interrupt)])
+    aicf.fit(make(), (bad, LABELS), checkpoint=tmp_path, shuffle=False,
+             callbacks=[At(0, 2, interrupt)])
     assert (tmp_path / "last/state.safetensors").read_bytes() == good
 
 

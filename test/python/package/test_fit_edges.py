@@ -14,12 +14,13 @@ import warnings
 
 import numpy as np
 import pytest
+import tqdm
 from conftest import BINARY, PROGRAM_ENV, make_batch
 from test_fit import At, Loader, interrupt
 
 import aicf
 from aicf import nn, training
-from aicf._training import loop, sources as _sources
+from aicf._training import display, sources as _sources
 from aicf._training.totals import Totals
 from aicf._training.epoch_log import EpochLog
 from aicf.errors import InvalidArgumentError, InvalidFileError
@@ -109,7 +110,7 @@ def test_only_numbers_are_logged():
     def loss(model, x, y):
         return squares(model, x, y), {"rows": x.sum(1)}
     step = make(loss)
-    assert list(aicf.fit(step, (X, Y))[0]) == ["epoch", "loss", "seconds"]
+    assert list(aicf.fit(step, (X, Y))[0]) == ["epoch", "loss", "lr", "seconds"]
     with pytest.raises(InvalidArgumentError, match="'rows' is .*expected a 0-d output"):
         aicf.fit(step, (X, Y), metrics={"rows": "mean"})
 
@@ -118,20 +119,21 @@ def test_a_terminal_has_a_bar(monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self):
             return True
-    for progress, is_shown in ((None, True), (False, False)):
+    for verbose, is_shown in ((1, True), (2, False), (0, False)):
         with monkeypatch.context() as patched:
             patched.setattr(sys, "stderr", Terminal())
-            aicf.fit(make(), (X, Y), progress=progress)
+            aicf.fit(make(), (X, Y), verbose=verbose)
             assert ("epoch 1/1" in sys.stderr.getvalue()) == is_shown
 
 
 @pytest.mark.parametrize("seconds, reads", [(-1, 7), (1e9, 0)])
 def test_the_bar_reads_a_loss_from_time_to_time(seconds, reads, monkeypatch):
     count = []
-    monkeypatch.setattr(loop, "SHOW_SECONDS", seconds)
+    monkeypatch.setattr(display, "SHOW_SECONDS", seconds)
+    monkeypatch.setattr(display, "bar_class", lambda: tqdm.tqdm)
     monkeypatch.setattr(Totals, "last_loss",
                         lambda self: count.append(self) or 1.0)
-    aicf.fit(make(), (X, Y), progress=True)
+    aicf.fit(make(), (X, Y))
     assert len(count) == reads
 
 
@@ -159,10 +161,17 @@ def test_inputs_without_a_common_number_of_rows():
 def test_what_does_not_validate():
     for data, options, text in (
             (iter([]), {}, "validation is an iterator"),
-            ([(X, Y)], {"metrics": {"most": lambda p, y: p.max()}},
-             "need arrays as validation, not batches")):
+            ([], {"metrics": {"most": lambda p, y: p.max()}}, "validation gave no batches")):
         with pytest.raises(InvalidArgumentError, match=text):
             aicf.fit(make(), (X, Y), validation=data, **options)
+
+
+def test_metrics_of_predictions_for_batches():
+    most = {"most": lambda p, y: float(p.max()) + len(y)}
+    batches = [(X[:20], Y[:20]), (X[20:], Y[20:])]
+    found = aicf.fit(make(), (X, Y), validation=batches, metrics=most)
+    assert found["val_most"] == aicf.fit(make(), (X, Y), validation=(X, Y),
+                                         metrics=most)["val_most"]
 
 
 def test_a_log_that_cannot_be_written_is_found_out_first(tmp_path):
@@ -357,8 +366,7 @@ def test_an_interrupted_epoch_without_a_finite_loss_is_not_saved(tmp_path):
             interrupt(run)
     aicf.fit(make(), (X, Y), checkpoint=tmp_path)
     good = (tmp_path / "last/state.safetensors").read_bytes()
-    with pytest.warns(UserWarning, match="the loss of epoch 1 is nan"), \
-            pytest.raises(KeyboardInterrupt):
+    with pytest.warns(UserWarning, match="the loss of epoch 1 is nan"):
         aicf.fit(make(), (X * math.nan, Y), checkpoint=tmp_path,
                  callbacks=[Interrupt()])
     assert (tmp_path / "last/state.safetensors").read_bytes() == good
@@ -387,9 +395,8 @@ def test_only_an_epoch_that_may_differ_is_noted(data, at, is_noted, tmp_path, ca
             return workers
     data = Small() if data is Loader else data
     if at:
-        with pytest.raises(KeyboardInterrupt):
-            aicf.fit(make(), data, epochs=2, checkpoint=tmp_path,
-                     callbacks=[At(*at, interrupt)])
+        aicf.fit(make(), data, epochs=2, checkpoint=tmp_path,
+                 callbacks=[At(*at, interrupt)])
     else:
         aicf.fit(make(), data, checkpoint=tmp_path, callbacks=[At(9, 9, interrupt)])
     with caplog.at_level("INFO", "aicf"):

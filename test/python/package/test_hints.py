@@ -312,9 +312,8 @@ def test_a_prediction_wants_what_the_step_takes():
         nn.Linear(6, 3), lambda m, x, y: aicf.losses.cross_entropy(m(x), y),
         aicf.optim.SGD(aicf.optim.Cosine(0.1, steps=4)),
         {"x": aicf.spec((8, 6)), "y": aicf.spec((8,), "i32")})
-    with pytest.raises(aicf.errors.DTypeMismatchError, match='"x" is f64, expected f32'):
-        step.predict(np.zeros((8, 6)))
-    with pytest.raises(aicf.errors.ShapeMismatchError, match=r"expected \(rows, 6,\)"):
+    with pytest.raises(aicf.errors.ShapeMismatchError,
+                       match=r"rows of the shape \(7,\), expected \(6,\)"):
         step.predict(np.zeros((8, 7), "f4"))
     with pytest.raises(aicf.errors.InvalidArgumentError, match="A schedule computes it"):
         step.set("lr", 0.1)
@@ -324,7 +323,6 @@ def test_fit_says_that_the_loss_is_nan():
     step = aicf.compile_step(
         nn.Linear(6, 3), lambda m, x, y: aicf.losses.cross_entropy(m(x), y),
         aicf.optim.SGD(0.1), {"x": aicf.spec((8, 6)), "y": aicf.spec((8,), "i32")})
-    with pytest.warns(UserWarning, match="the loss of epoch 1 is nan.*check_indices=True"):
-        history = aicf.fit(step, (np.zeros((16, 6), "f4"), np.full(16, 7, "i4")), epochs=3,
-                           progress=False)
+    with pytest.warns(UserWarning, match="the loss of epoch 1 is nan.*gets index 7 at "):
+        history = aicf.fit(step, (np.zeros((16, 6), "f4"), np.full(16, 7, "i4")), epochs=3)
     assert len(history.epochs) == 1

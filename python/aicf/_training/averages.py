@@ -1,0 +1,105 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Averages of the parameters over the updates (EMA), which stay on the device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import compiled, nn, ops
+from .._tracing.pointwise import minimum
+from .._tracing.trace import as_tensor
+from ..errors import InvalidArgumentError
+from .callback import Callback
+
+if TYPE_CHECKING:
+    from ..program import Entry, Program
+    from ..training import Run
+
+PREFIX = "ema."
+
+
+class EMA(Callback):
+    """Keeps an exponential moving average of every trained parameter.
+
+    An entry "ema" of the program computes it behind each update: average += (1 - d) *
+    (parameter - average), where d is min(decay, (1 + n) / (10 + n)) at update n, so that
+    the first averages forget what training began with. The averages are states, which
+    checkpoints have, too. Validation uses them, and so does what comes behind the run: at
+    its end they take the place of the parameters.
+
+    Args:
+        decay: d, at least 0 and below 1.
+    Raises: ValueError.
+    """
+
+    def __init__(self, decay: float = 0.999) -> None:
+        if not 0 <= float(decay) < 1:
+            raise ValueError("decay is %r, expected a number of at least 0 and below 1"
+                             % (decay,))
+        self.decay = float(decay)
+        self._entry: Entry | None = None
+        self._own: dict[str, Any] = {}  # parameters, while the averages stand for them
+
+    def prepare(self, run: Run) -> None:
+        program = run.step.program
+        self._entry = program.entries.get("ema")
+        if self._entry is None:
+            self._entry = compile_averages(run.step, self.decay)
+            for name in _averaged(program):
+                program.set(PREFIX + name, program.get(name))
+
+    def on_batch_end(self, run: Run) -> None:
+        if not run.step.family.batch:  # behind an update
+            assert self._entry is not None
+            self._entry()
+
+    def on_validation_begin(self, run: Run) -> None:
+        program = run.step.program
+        self._own = {name: program.get(name) for name in _averaged(program)}
+        self.use(program)
+
+    def on_validation_end(self, run: Run) -> None:
+        for name, value in self._own.items():
+            run.step.program.set(name, value)
+        self._own = {}
+
+    def on_fit_end(self, run: Run) -> None:
+        self.use(run.step.program)
+
+    @staticmethod
+    def use(program: Program) -> None:
+        """Writes the averages into the parameters."""
+        for name in _averaged(program):
+            program.set(name, program.get(PREFIX + name))
+
+
+def _averaged(program: Program) -> list[str]:
+    names = {t["name"] for t in program.plan.persistent()}
+    return [name for name in sorted(names) if PREFIX + name in names]
+
+
+def compile_averages(step: Entry, decay: float) -> Entry:
+    """Compiles the entry "ema" into the program of a step. Raises InvalidArgumentError."""
+    signature = step.family.root.signature
+    roles = {t["name"]: t["role"] for t in step.program.plan.persistent()}
+    owners = {name: owner for name, owner in signature.persistent.items()
+              if roles.get(name) == "param" and getattr(owner, "requires_grad", False)}
+    if step.program.lowered is None or not owners:
+        raise InvalidArgumentError(
+            "EMA averages the parameters of a step that was compiled here, and %r %s" % (
+                step.name, "trains none" if step.program.lowered else "is from a plan file"))
+    shadows = {name: nn.Buffer(owner.shape, "f32", name=PREFIX + name)
+               for name, owner in owners.items()}
+    count = nn.Buffer((), "i32", name=PREFIX + "updates")
+
+    def ema() -> Any:
+        after = ops.step_inc(as_tensor(count))
+        updates = after.astype("f32")
+        part = 1 - minimum((updates + 1) / (updates + 10), decay)
+        for name, owner in owners.items():
+            value = as_tensor(shadows[name])
+            shadows[name].update(value + part * (as_tensor(owner).astype("f32") - value))
+        count.update(after)
+        return part
+    return compiled.compile(ema, {}, model=signature.model, program=step, name="ema")

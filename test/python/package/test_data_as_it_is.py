@@ -1,0 +1,115 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arrays as people have them: other layouts, element types, tables, and one row."""
+
+import numpy as np
+import pytest
+from test_fit import LABELS, X, assert_same, make
+
+import aicf
+from aicf import nn
+from aicf.errors import DTypeMismatchError, InvalidArgumentError, ShapeMismatchError
+
+EXPECTED = make()
+aicf.fit(EXPECTED, (X, LABELS), epochs=2, verbose=0)
+
+
+class Table:
+    """As a DataFrame or a Series of pandas, of which only to_numpy() counts."""
+
+    def __init__(self, values, dtypes=None):
+        self.values = values
+        if dtypes:
+            self.dtypes = dtypes
+
+    def to_numpy(self):
+        return self.values
+
+    def __getitem__(self, name):
+        raise KeyError(name)
+
+
+@pytest.mark.parametrize("kind", ["f8", "fortran", "strided", "table", "object"])
+def test_any_layout_and_type_trains_alike(kind, caplog):
+    caplog.set_level("INFO", "aicf")
+    x = {"f8": X.astype("f8"), "fortran": np.asfortranarray(X),
+         "strided": np.repeat(X, 2, axis=1)[:, ::2], "table": Table(X.astype("f8")),
+         "object": Table(X.astype(object))}[kind]
+    labels = Table(LABELS.astype("i8")) if kind == "table" else LABELS.astype("u1")
+    step = make()
+    aicf.fit(step, (x, labels), epochs=2)
+    assert_same(step, EXPECTED)
+    notes = [r.message for r in caplog.records if "converted" in r.message]
+    assert len(notes) == (1 if kind in ("fortran", "strided") else 2), "once for each input"
+    batches = [(X.astype("f8")[i:i + 16], LABELS.astype("i8")[i:i + 16])
+               for i in range(0, 100, 16)]
+    step, other = make(), make()
+    aicf.fit(step, batches)
+    aicf.fit(other, (X, LABELS), shuffle=False)
+    assert_same(step, other)
+
+
+def test_images_of_bytes_are_converted_by_the_batch():
+    images = np.random.default_rng(0).integers(0, 256, (50, 64)).astype("u1")
+    step, other = make(), make()
+    aicf.fit(step, (images, LABELS[:50]))
+    aicf.fit(other, (images.astype("f4"), LABELS[:50]))
+    assert_same(step, other)
+    np.testing.assert_array_equal(step.predict(images), other.predict(images.astype("f4")))
+
+
+def test_a_table_with_words():
+    words = np.array([["a", "b"]] * 100, object)
+    kinds = {"city": np.dtype("O"), "size": np.dtype("f8")}
+    for table, text in ((Table(words, kinds), "in the columns city"),
+                        (Table(words), "not numbers: encode")):
+        with pytest.raises(InvalidArgumentError, match="'x' has values that.*" + text):
+            aicf.fit(make(), (table, LABELS))
+
+
+@pytest.mark.parametrize("labels, text", [
+    (LABELS.astype("f4"), r"'labels' is float32, expected int32.*labels.astype\(\"int32\"\)"),
+    (LABELS.astype("u8") + 2**40, "has 10995116277.., which does not fit"),
+])
+def test_what_would_lose_values(labels, text):
+    with pytest.raises(DTypeMismatchError, match=text):
+        aicf.fit(make(), (X, labels))
+
+
+def test_one_row_is_predicted():
+    step = make()
+    step.predict(X)
+    row = step.predict(X[3])
+    assert row.shape == (10,)
+    np.testing.assert_allclose(row, step.predict(X)[3], rtol=1e-5)
+    fresh = make().predict(X[3].astype("f8"))  # no entry that predicts is there
+    assert fresh.shape == (10,)
+    np.testing.assert_array_equal(step.predict({"x": X}), step.predict(X))
+    for wrong, error in ((X[3][:5], ShapeMismatchError), (X[:, :5], ShapeMismatchError)):
+        with pytest.raises(error):
+            make().predict(wrong)
+
+
+def test_a_row_of_several_inputs():
+    class Two(nn.Module):
+        def __init__(self):
+            self.fc = nn.Linear(64, 3)
+
+        def forward(self, a, b):
+            return self.fc(a) + b, self.fc(b @ self.fc.weight)
+
+    step = aicf.compile_step(Two(), lambda m, a, b: m(a, b)[0].mean(), aicf.optim.SGD(0.1),
+                             {"a": (8, 64), "b": (8, 3)})
+    a, b = X[:8], X[:8, :3]
+    rows = step.predict(a, b)
+    one = step.predict(a[2], b[2])
+    assert [p.shape for p in one] == [(3,), (3,)]
+    for whole, part in zip(rows, one):
+        np.testing.assert_allclose(part, whole[2], rtol=1e-5)
+
+
+def test_predictions_take_any_layout():
+    step = make()
+    expected = step.predict(X)
+    for x in (np.asfortranarray(X), X.astype("f8"), Table(X), X[::-1][::-1]):
+        np.testing.assert_array_equal(step.predict(x), expected)

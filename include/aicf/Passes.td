@@ -619,7 +619,8 @@ def ReturnGradients : Pass<"aicf-return-gradients", "ModuleOp"> {
     runs after `--aicf-append-optimizer`. The names are:
 
     - `grad:W`, the gradient that the optimizer of the parameter W reads. It is not clipped.
-      With `aicf.loss_scale` it is scaled, and with `accumulate` it is the sum.
+      With `aicf.loss_scale` it is scaled, and with `accumulate` it is the sum. `grad:*` stands
+      for the gradients of all parameters that no other name is of.
     - `grad_norm`, the norm of all mean gradients together, without the loss scale and before
       clipping. PyTorch's clip_grad_norm_ returns the same. A step that clips gradients has
       this norm already.

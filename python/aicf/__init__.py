@@ -25,8 +25,10 @@ _HOMES = {
     "training": ("Run", "evaluate", "fit", "lr_find"),
     "callbacks": ("Callback", "EarlyStopping", "History"),
     "_programs.summary": ("Summary", "summary"),
+    "_programs.find_nan": ("find_nan",),
     "_programs.signature": ("Spec", "spec"),
     "_tracing.tensor": ("Tensor",),
+    "_tracing.keep": ("keep",),
     "_tracing.pointwise": ("maximum", "minimum", "where"),
     "_tracing.views": ("concat", "stack"),
     "errors": ("AICFError", "CompileError", "TraceError"),
@@ -45,8 +47,8 @@ __all__ = [
     "Spec", "Stream", "Summary", "Tensor", "TraceError", "Traced", "__version__",
     "array", "callbacks", "compile", "compile_step", "compiled", "concat", "data",
     "device",
-    "errors", "evaluate", "fit", "functional", "graph_begin", "graph_end", "graph_launch", "graph_reset",
-    "graph_stream", "jax", "load", "losses", "lr_find", "maximum", "minimum", "nn", "op_attrs", "op_call", "ops", "optim",
+    "errors", "evaluate", "find_nan", "fit", "functional", "graph_begin", "graph_end", "graph_launch", "graph_reset",
+    "graph_stream", "jax", "keep", "load", "losses", "lr_find", "maximum", "minimum", "nn", "op_attrs", "op_call", "ops", "optim",
     "program", "seeds", "spec", "stack", "summary", "torch", "trace", "trace_ir", "trace_step",
     "training", "where", "zeros",
 ]
@@ -55,10 +57,12 @@ if TYPE_CHECKING:
     from . import (callbacks, compiled, data, errors, functional, jax, losses, nn,
                    op_attrs, ops, optim, program, seeds, torch, training)
     from ._programs.arrays import Array, Device, array, device, zeros
+    from ._programs.find_nan import find_nan
     from ._programs.lowered import Lowered
     from ._programs.signature import Spec, spec
     from ._programs.summary import Summary, summary
     from ._programs.traced import Traced
+    from ._tracing.keep import keep
     from ._tracing.pointwise import maximum, minimum, where
     from ._tracing.tensor import Tensor
     from ._tracing.views import concat, stack

@@ -79,9 +79,11 @@ def compile_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer,
             once for each number. "fixed": such a call is an error.
         outputs: what the step returns beside the loss, in its dict. "grad_norm" is the
             norm of all gradients before clipping. "grad:fc.weight" is the gradient of
-            that parameter as the optimizer reads it: before clipping, with
-            `accumulate` the sum over the batches, and in f16 with the loss scale. A
-            step that accumulates returns them with the last batch of an update.
+            that parameter as the optimizer reads it, and "grad:*" those of all: before
+            clipping, with `accumulate` the sum over the batches, and in f16 with the loss
+            scale. A step that accumulates returns them with the last batch of an update.
+            "layer:fc" is what the module of that path returned; aicf.keep returns any
+            other value.
         threads, tune, tuning_file, check_indices: as in Lowered.compile.
         options: options of the compiler, as in Traced.lower.
     Returns: an Entry, which you call: `loss = step(x, y)`.

@@ -234,7 +234,7 @@ class Module:
                     error.layer = "layer %s, %s, called with %s" % (
                         path or "(the whole model)", name, shapes_text(args))
                 raise
-        trace.layers.append((path, type(self).__name__, shapes_text(result)))
+        trace.end_layer(path, type(self).__name__, result, shapes_text(result))
         return result
 
     # Names

@@ -470,6 +470,14 @@ void defineExecutor(nb::module_ &m) {
                                      h.executor->device().description());
           },
           "The trace in Chrome's format, which Perfetto opens.")
+      .def(
+          "profile_json",
+          [](Handle &h) {
+            Use use(h);
+            return traceToProfileJson(h.executor->trace(),
+                                      h.executor->device().description());
+          },
+          "What each kernel took for each problem, as aicf-run --profile writes it.")
       .def("slots", &describeSlots,
            nb::sig("def slots(self) -> list[dict[str, typing.Any]]"))
       .def("statistics", &describeStatistics,

@@ -17,6 +17,20 @@ func.func @plain(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"},
 
 // -----
 
+// Tests that a star stands for the gradients that no other name is of.
+// CHECK-LABEL: func.func @star
+// CHECK-SAME: tensor<3xf32> {aicf.name = "grad:v"}, tensor<3xf32> {aicf.name = "grad:w"})
+func.func @star(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"},
+                %v: tensor<3xf32> {aicf.role = "param", aicf.name = "v"},
+                %g: tensor<3xf32> {aicf.role = "input", aicf.name = "g"})
+    -> (tensor<3xf32> {aicf.name = "grad:w", aicf.grad = "w"},
+        tensor<3xf32> {aicf.name = "grad:v", aicf.grad = "v"})
+    attributes {aicf.optimizer = #aicf.sgd<lr = "lr">, aicf.outputs = ["grad:v", "grad:*"]} {
+  return %g, %g : tensor<3xf32>, tensor<3xf32>
+}
+
+// -----
+
 // Tests that clipping has the norm already; over two batches it is that of the mean.
 // CHECK-LABEL: func.func @clipped(
 // CHECK: %[[N:.*]] = aicf.global_norm
@@ -55,7 +69,7 @@ func.func @mean(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"},
 
 // -----
 
-// expected-error @+1 {{'aicf.outputs' names "grad:v", which is neither "grad_norm" nor one of grad:w}}
+// expected-error @+1 {{'aicf.outputs' names "grad:v", which is neither "grad_norm", "grad:*" nor one of grad:w}}
 func.func @unknown(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"})
     -> (tensor<3xf32> {aicf.name = "grad:w", aicf.grad = "w"})
     attributes {aicf.optimizer = #aicf.sgd<lr = "lr">, aicf.outputs = ["grad:v"]} {

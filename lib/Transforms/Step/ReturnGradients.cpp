@@ -72,6 +72,23 @@ static Value buildNorm(func::FuncOp func, ArrayRef<Trained> trained) {
   return MulOp::create(b, func.getLoc(), norm, factor);
 }
 
+/// "grad:*" stands for the gradients of all parameters that no other name is of.
+static SmallVector<StringAttr> expandStar(ArrayAttr names,
+                                          ArrayRef<Trained> trained) {
+  SmallVector<StringAttr> all;
+  for (auto name : names.getAsRange<StringAttr>()) {
+    if (name != "grad:*") {
+      all.push_back(name);
+      continue;
+    }
+    for (const Trained &t : trained)
+      if (auto own = StringAttr::get(names.getContext(), t.output);
+          !llvm::is_contained(names, own))
+        all.push_back(own);
+  }
+  return all;
+}
+
 static LogicalResult returnGradients(func::FuncOp func, ArrayAttr names) {
   EntrySignature signature(func);
   SmallVector<Trained> trained = findTrained(func, signature);
@@ -85,13 +102,13 @@ static LogicalResult returnGradients(func::FuncOp func, ArrayAttr names) {
   llvm::StringSet<> taken;
   for (const auto &result : signature.results)
     taken.insert(result.name);
-  for (auto name : names.getAsRange<StringAttr>()) {
+  for (auto name : expandStar(names, trained)) {
     bool isNorm = name == "grad_norm";
     auto found = values.find(name.getValue());
     if (!isNorm && found == values.end())
       return func.emitError()
              << "'aicf.outputs' names " << name << ", which is neither "
-             << "\"grad_norm\" nor one of "
+             << "\"grad_norm\", \"grad:*\" nor one of "
              << llvm::join(llvm::map_range(
                                trained, [](const auto &t) { return t.output; }),
                            ", ");

@@ -13,12 +13,14 @@ from .._base.hints import missing
 from ..errors import (DTypeMismatchError, FailedStateError, InvalidArgumentError,
                       ShapeMismatchError)
 from . import predict as _predict, sizes as _sizes
+from .convert import Converter
 from .signature import Signature
 from .view import view
 from .weights import read_weights, write_weights
 
 if TYPE_CHECKING:
     from ..program import Program
+    from .profile import Profile
 
 ACCUMULATE = _runtime.ACCUMULATE_SUFFIX
 #: Behind a parameter's name: the state that adds up its gradients.
@@ -298,6 +300,27 @@ class Entry:
         return self.program.as_text(stage)
 
     view = view
+
+    def profile(self, *batch: Any, runs: int = 20) -> Profile:
+        """Measures how long each call and each layer takes: `print(step.profile(x, y))`.
+        The values of the program stay as they are.
+
+        Args:
+            batch: the inputs, as a call takes them. Without any, those that were written
+                or bound.
+            runs: how many runs to take the median of.
+        Returns: a Profile, which print() shows as a table, view(path) as the plan's page
+            with times, and save(path) as a trace for Perfetto.
+        """
+        from .profile import profile
+        if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
+            raise ValueError("runs is %r, expected an int of 1 or more" % (runs,))
+        leaves = self._leaves_of(batch if len(batch) != 1 else batch[0]) if batch else {}
+        given = dict(leaves) if isinstance(leaves, Mapping) else dict(zip(
+            self.signature.inputs,
+            leaves if isinstance(leaves, (tuple, list)) else [leaves]))
+        self._ensure_runners()
+        return profile(self, Converter(self.signature.specs).all(given), runs)
 
     def memory_analysis(self) -> dict[str, Any]:
         """Program.memory_analysis."""

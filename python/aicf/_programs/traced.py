@@ -14,7 +14,7 @@ from .._base.hints import no_module
 from .._tracing.tensor import Tensor
 from .._tracing.trace import (EntryTrace, Operand, TraceAgain, as_tensor, attribute_text,
                               location_of)
-from ..errors import TraceError
+from ..errors import TraceError, near_names
 from ..nn import Module, aliases_of, settings_of
 from ..optim import Optimizer, Schedule
 from .entry import ACCUMULATE
@@ -23,6 +23,9 @@ from .signature import DICT, TENSOR, TENSOR_AND_DICT, TUPLE, Signature, Spec, sp
 
 if TYPE_CHECKING:
     from .lowered import Lowered
+
+#: Before the path of a module in `outputs`.
+LAYER = "layer:"
 
 Outputs = list[tuple[str, Tensor, bool]]  # name, value, whether it is minimized
 
@@ -163,13 +166,15 @@ class Traced:
         if optimizer is not None:
             attributes["aicf.optimizer"] = attribute_text(
                 optimizer.attribute(prefix + "lr"))
-            if outputs:
-                attributes["aicf.outputs"] = attribute_text(_names_text(outputs))
+            gradients = [n for n in _checked_names(outputs) if not n.startswith(LAYER)]
+            if gradients:
+                attributes["aicf.outputs"] = attribute_text(
+                    "[%s]" % ", ".join('"%s"' % name for name in gradients))
             attributes["aicf.step_count"] = attribute_text('"%sstep"' % prefix)
             values = optimizer.values(prefix)
         signature = self._trace(lambda **given: loss(model, **given), loss, model,
                                 specs_of(inputs), name, True, seed, attributes,
-                                is_step=True)
+                                is_step=True, layers=_layers_of(outputs))
         signature.is_fixed = is_fixed
         signature.trace_again = self._as_now(model, lambda specs, sized: self.add_step(
             model, loss, optimizer, specs, name=sized, seed=seed, outputs=outputs))
@@ -221,7 +226,8 @@ class Traced:
     def _trace(self, call: Callable[..., Any], source: Callable[..., Any],
                model: Module | None, specs: Mapping[str, Spec], name: str,
                training: bool, seed: int, attributes: Mapping[str, Any],
-               is_step: bool, takes_model: bool = False) -> Signature:
+               is_step: bool, takes_model: bool = False,
+               layers: frozenset[str] = frozenset()) -> Signature:
         names = _names_of(model)
         self._check_name(name)
         if name in {persistent for _, persistent in _persistent_of(model)}:
@@ -229,6 +235,7 @@ class Traced:
                              "the model has that name. Give another with name=..." % name)
         _check_call(source, specs, is_step or takes_model)
         entry = EntryTrace(self.module, name, names, training, int(seed), Tensor)
+        entry.wanted_layers = layers
         signature = Signature(name, dict(specs), source=source, model=model,
                               is_training=training)
         try:
@@ -236,7 +243,7 @@ class Traced:
                 tensors = {n: entry.input(n, s.shape, s.dtype)
                            for n, s in specs.items()}
                 result = call(**tensors)
-                form, outputs = _outputs_of(result, is_step)
+                form, outputs = _with_kept(entry, *_outputs_of(result, is_step))
                 if is_step and outputs[0][1].shape:
                     raise TraceError("the loss is %s, expected a 0-d tensor: take its "
                                      "mean()" % outputs[0][1])
@@ -246,7 +253,7 @@ class Traced:
                 entry.finish(outputs, {**attributes, "aicf.output_form": form})
         except TraceAgain:
             return self._trace(call, source, model, specs, name, training, seed, attributes,
-                               is_step, takes_model)
+                               is_step, takes_model, layers)
         except TraceError as error:
             if not error.filename:  # it is about what the function returned
                 raise TraceError(error.message, *location_of(source)) from None
@@ -305,8 +312,30 @@ class Traced:
         self._optimizers.pop(name, None)
 
 
-def _names_text(names: Sequence[str]) -> str:
-    """Returns an array of names as MLIR writes it."""
+def _layers_of(names: Sequence[str]) -> frozenset[str]:
+    return frozenset(n[len(LAYER):] for n in names if n.startswith(LAYER))
+
+
+def _with_kept(entry: EntryTrace, form: str, outputs: Outputs) -> tuple[str, Outputs]:
+    """Adds what aicf.keep and `outputs` keep to what a function returned."""
+    ran = {path for path, _, _ in entry.layers}
+    for path in sorted(entry.wanted_layers - ran):
+        raise TraceError("outputs has %r%s; the modules that run are %s" % (
+            LAYER + path, near_names(path, ran), ", ".join(sorted(ran - {""})) or "none"))
+    if not entry.kept:
+        return form, outputs
+    taken = {name for name, _, _ in outputs}
+    for name in entry.kept:
+        if name in taken:
+            raise TraceError("aicf.keep(%r, ...): a result has that name already" % name)
+    kept = [(name, tensor, False) for name, tensor in entry.kept.items()]
+    if form == TUPLE:
+        raise TraceError("aicf.keep needs a function that returns a tensor, a dict, or a "
+                         "tensor and a dict; this one returns a tuple")
+    return (DICT if form == DICT else TENSOR_AND_DICT), [*outputs, *kept]
+
+
+def _checked_names(names: Sequence[str]) -> Sequence[str]:
     if isinstance(names, str) or not all(
             isinstance(n, str) and n and n.isprintable() and '"' not in n
             and "\\" not in n for n in names):
@@ -314,7 +343,7 @@ def _names_text(names: Sequence[str]) -> str:
                         "\"grad:fc.weight\")" % (names,))
     if len(set(names)) != len(names):
         raise ValueError("outputs is %r, which has a name twice" % (names,))
-    return "[%s]" % ", ".join('"%s"' % name for name in names)
+    return names
 
 
 def _is_fixed(shapes: str) -> bool:

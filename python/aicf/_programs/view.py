@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import webbrowser
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -38,10 +39,19 @@ def _text_of(path: str | os.PathLike[str]) -> str:
         return file.read()
 
 
-def view(shown: HasPlan, path: str | os.PathLike[str], *, other: HasPlan | None = None,
+class Page(str):
+    """The path of a page, which Jupyter shows as a frame."""
+
+    def _repr_html_(self) -> str:
+        with open(self, encoding="utf-8") as file:
+            return ("<iframe srcdoc=\"%s\" width=\"100%%\" height=\"640\"></iframe>"
+                    % html.escape(file.read()))
+
+
+def view(self: HasPlan, path: str | os.PathLike[str], *, other: HasPlan | None = None,
          profile: str | os.PathLike[str] = "", other_profile: str | os.PathLike[str] = "",
          gigabytes_per_second: float = 0.0, gigaflops: float = 0.0,
-         open_browser: bool = False) -> str:
+         open_browser: bool = False) -> Page:
     """Writes an HTML page that shows the plan's memory, its calls and their costs.
 
     Args:
@@ -53,10 +63,10 @@ def view(shown: HasPlan, path: str | os.PathLike[str], *, other: HasPlan | None 
         gigabytes_per_second, gigaflops: what the device copies and computes in a
             second. The page shows the least time that each call can take.
         open_browser: whether to open the page.
-    Returns: the path.
+    Returns: the path, which Jupyter shows as a frame.
     Raises: InvalidArgumentError (no plan, a profile that is not one), OSError.
     """
-    plans = [(*_plan_of(shown), _text_of(profile))]
+    plans = [(*_plan_of(self), _text_of(profile))]
     if other is not None:
         plans.append((*_plan_of(other), _text_of(other_profile)))
     page = _runtime.view_plans(plans, gigabytes_per_second * 1e9, gigaflops * 1e9)
@@ -64,4 +74,4 @@ def view(shown: HasPlan, path: str | os.PathLike[str], *, other: HasPlan | None 
     _runtime.write_file(target, page)
     if open_browser:
         webbrowser.open("file://" + os.path.abspath(target))
-    return target
+    return Page(target)

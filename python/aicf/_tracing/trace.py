@@ -197,6 +197,10 @@ class EntryTrace:
         #: The paths of the modules whose forward() is running; and for those that have
         #: run the path, the class and the shapes of what they returned.
         self._layers = [""]
+        #: Values that the entry returns beside the function's own, by name; and the paths
+        #: of modules whose results are to be among them.
+        self.kept: dict[str, Tensor] = {}
+        self.wanted_layers: frozenset[str] = frozenset()
         self._recomputed: set[str] = set()  # blocks
         self._is_recomputed = False
         self.layers: list[tuple[str, str, str]] = []
@@ -312,6 +316,25 @@ class EntryTrace:
                                               else [slot]) if n is not None]
         self.nodes.append((op, flat, [tensor._id for tensor in tensors]))
         return tensors
+
+    def keep(self, name: str, tensor: Tensor) -> None:
+        """Returns a value beside what the function returns. A module that is called again
+        gets a number behind its name."""
+        own, number = name, 2
+        while own in self.kept:
+            own, number = "%s#%d" % (name, number), number + 1
+        self._own(tensor)
+        self.kept[own] = tensor
+
+    def end_layer(self, path: str, kind: str, result: Any, shapes: str) -> None:
+        """Notes a module whose forward() has run."""
+        self.layers.append((path, kind, shapes))
+        if path in self.wanted_layers:
+            values = result if isinstance(result, (tuple, list)) else (
+                result.values() if isinstance(result, Mapping) else [result])
+            for value in values:
+                if isinstance(value, Operand):
+                    self.keep("layer:" + path, as_tensor(value))
 
     def map(self, function: Callable[..., Any], operands: Sequence[Tensor]) -> Tensor:
         """Returns what `function` computes from the operands, element by element."""

@@ -7,42 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import _runtime
-from ..errors import AICFError, InvalidArgumentError
+from .._programs.find_nan import not_finite, wrong_index
 from ..program import Entry
-
-
-def not_finite(arrays: Mapping[str, Any]) -> str:
-    """Returns which of the arrays have NaN or infinities and where, as a sentence, or ""."""
-    import numpy
-    found = []
-    for name, value in arrays.items():
-        host = numpy.asarray(value if isinstance(value, numpy.ndarray)
-                             else getattr(value, "numpy", lambda: value)())
-        if host.dtype.kind != "f" or numpy.isfinite(host).all():
-            continue
-        wrong = numpy.argwhere(~numpy.isfinite(host))
-        found.append("%r has %d values that are not finite, the first at %s" % (
-            name, len(wrong), wrong[0].tolist()))
-    return "; ".join(found)
-
-
-def _wrong_index(step: Entry, batch: Mapping[str, Any]) -> str:
-    """Returns what a run of the batch that checks labels and indices says, or "". It has
-    parameters of its own, as a program starts with them."""
-    program = step.program
-    try:
-        executor = _runtime.Executor.create(program.plan, program.device,
-                                            seed=program.seed, check_indices=True)
-        for tensor in program.plan.persistent():
-            if tensor["role"] == "hyper":
-                executor.write(tensor["name"], program.executor.read(tensor["name"]))
-        _runtime.Runner(executor, step.name, None)(**batch)
-    except InvalidArgumentError as error:
-        return str(error)
-    except AICFError:  # another kind of step, or no memory: nothing is known
-        pass
-    return ""
 
 
 def of_a_lost_run(step: Entry, batch: Mapping[str, Any]) -> str:
@@ -50,7 +16,7 @@ def of_a_lost_run(step: Entry, batch: Mapping[str, Any]) -> str:
     inputs = not_finite(batch)
     if inputs:
         return "In the last batch, " + inputs + ": clean the data"
-    index = _wrong_index(step, batch)
+    index = wrong_index(step, batch)
     if index:
         return "In the last batch, " + index
     lost = [name for name, value in step.state_dict().items() if not_finite({name: value})]

@@ -1,0 +1,28 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Values that a step returns so that somebody can look at them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .tensor import Tensor
+from .trace import as_tensor, current_trace, trace_error
+
+
+def keep(name: str, x: Any) -> Tensor:
+    """Returns `x`, and makes the step return its value, too, in the dict beside the loss:
+    `loss, more = step(x, y)`, `more["hidden"]`. `outputs=("layer:fc",)` does so for what a
+    module returns.
+
+    Args:
+        name: what it is called. Another one of the same name gets "#2" behind it.
+        x: a tensor of the trace.
+    Raises: TraceError: outside a trace, or a function that returns a tuple.
+    """
+    trace = current_trace("aicf.keep")
+    if not isinstance(name, str) or not name or not name.isprintable():
+        trace_error("the name of a kept value is %r, expected a str" % (name,))
+    tensor = as_tensor(x)
+    trace.keep(name, tensor)
+    return tensor

@@ -232,9 +232,11 @@ RESERVED = ("epoch", "seconds")
 
 
 def _check_metrics(step: Entry, metrics: Any, has_validation: bool) -> dict[str, Metric]:
-    root = step.family.root
-    outputs = [t["name"] for t in root.program.plan.io(root.name)
-               if t["role"] == "output"]
+    outputs = step.family.root._output_names()
+    if outputs is None:  # of JAX: any name may be in the dict
+        named = [metrics] if isinstance(metrics, str) or callable(metrics) else metrics
+        outputs = [name for name in named or () if isinstance(name, str) and not callable(
+            metrics.get(name) if isinstance(metrics, Mapping) else name)]
     for name in RESERVED:
         if name in outputs:
             raise InvalidArgumentError("the step has an output %r, but fit logs "

@@ -177,12 +177,19 @@ def test_moments_beside_parameters_keep_their_order():
         assert np.allclose(own, other, rtol=1e-4, atol=1e-6)
 
 
+def test_shapes_and_types_say_which_part_is_a_leaf():
+    step = aicf.jax.compile_step(lambda p, x: (p - x.sum(0), x.sum()), (jnp.zeros(4), X), 0)
+    assert float(step(X)) == 12 and step.state().shape == (4,)
+    step = aicf.jax.compile_step(lambda count, x: (x.sum(), count + 1), (np.int32(0), X), 0)
+    assert float(step(X)) == 12 and int(step.state()) == 1
+
+
 def test_several_parts_may_be_a_donated_leaf():
     def function(count, x):
         return x.sum(), count + 1
-    text = refused(function, np.int32(0), X, donate_argnums=0, error=InvalidArgumentError)
+    text = refused(function, np.float32(0), X, donate_argnums=0, error=InvalidArgumentError)
     assert "result.0 and result.1 of the result have the structure" in text
-    step = aicf.jax.compile_step(function, (np.int32(0), X), 0, new_state=lambda r: [r[1]])
+    step = aicf.jax.compile_step(function, (np.float32(0), X), 0, new_state=lambda r: [r[1]])
     assert [float(step(X)) for _ in range(3)] == [12, 12, 12] and int(step.state()) == 3
 
 

@@ -207,8 +207,7 @@ def test_fit_with_a_loader(tmp_path):
                                          batch_size=16)
     net = classifier()
     step = step_of(net, rows=16)
-    history = aicf.fit(step, loader, epochs=8, checkpoint=str(tmp_path / "run"),
-                       progress=False)
+    history = aicf.fit(step, loader, epochs=8, checkpoint=str(tmp_path / "run"))
     assert history.epochs[-1]["loss"] < history.epochs[0]["loss"]
     again = aicf.fit(step_of(classifier(), rows=16), loader, epochs=9,
                      checkpoint=str(tmp_path / "run"), resume=True)

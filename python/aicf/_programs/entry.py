@@ -126,6 +126,11 @@ class Entry:
         """Returns what aicf.fit was given, by the names of inputs or in their order."""
         return data
 
+    def _output_names(self) -> list[str] | None:
+        """The names of what a call returns; None if they are not known before."""
+        plan = self.program.plan
+        return [t["name"] for t in plan.io(self.name) if t["role"] == "output"]
+
     def reset(self) -> None:
         """Program.reset."""
         self.program.reset()

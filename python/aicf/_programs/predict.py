@@ -45,7 +45,7 @@ def predict(step: Entry, arrays: tuple[Any, ...], batch_size: int | None) -> Any
             "%r takes inputs without a common number of rows: call the entry itself"
             % entry.name)
     convert, names = Converter(entry.signature.specs), entry.signature.inputs
-    parts = [entry(*[convert(name, _chunk(array, start, chunk))
+    parts = [entry(*[convert(name, chunk_of(array, start, chunk))
                      for name, array in zip(names, arrays)])
              for start in range(0, rows, chunk)]
     joined = _join(parts, rows, chunk)
@@ -180,7 +180,8 @@ def entry_of(step: Entry, kind: str, advice: str = "") -> Entry:
         % (root, kind, ", ".join(entries), advice))
 
 
-def _chunk(array: Any, start: int, rows: int) -> Any:
+def chunk_of(array: Any, start: int, rows: int) -> Any:
+    """Returns `rows` rows from `start` on, the last one repeated where there are fewer."""
     part = array[start:start + rows]
     missing = rows - len(part)
     if not missing:

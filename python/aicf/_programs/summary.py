@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import html
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +80,9 @@ class Summary:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        return "<pre>%s</pre>" % html.escape(str(self))
+
 
 def engineering(value: float) -> str:
     """Returns a number as text: 1234567 is "1.23 M"."""
@@ -109,9 +114,12 @@ def summary(entry: Entry) -> Summary:
     for call in costs["by_call"]:
         layer = call["location"].partition(" at ")[0]  # outside of layers: the line
         flops[layer] = flops.get(layer, 0.0) + call["flops"]
-    owned, trainable, total = _parameters(signature.model)
-    layers = [LayerSummary(path, kind, shape, owned.get(path, 0), flops.pop(path, 0.0))
+    owned, trainable, total = _parameters(
+        signature.model, [path for path, _, _ in signature.layers])
+    layers = [LayerSummary(path, kind, shape, owned.pop(path, 0), flops.pop(path, 0.0))
               for path, kind, shape in signature.layers]
+    layers += [LayerSummary(path, "", "", count, 0.0) for path, count in owned.items()
+               if path and count]  # that no module with a forward() has
     memory = program.memory_analysis()
     own = memory["entries"][entry.name]
     return Summary(entry.name, tuple(layers), total, trainable, costs["flops"], {
@@ -119,23 +127,38 @@ def summary(entry: Entry) -> Summary:
         "temporary": own["temp_bytes"], "traffic": costs["bytes"]})
 
 
-def _parameters(model: Module | None) -> tuple[dict[str, int], int, int]:
+def _parameters(model: Module | None, layers: Sequence[str]
+                ) -> tuple[dict[str, int], int, int]:
     """Returns the number of elements by the path of the module that owns them, of all
     that are trained, and of all."""
     owned: dict[str, int] = {}
     trainable = total = 0
-    for name, parameter in model.named_parameters() if model is not None else ():
+    for name, parameter in _trained(model):
         count = math.prod(parameter.shape)
-        path = _owner(model, name)
+        path = _owner(model, layers, name)
         owned[path] = owned.get(path, 0) + count
         total += count
-        trainable += count if parameter.requires_grad else 0
+        trainable += count if getattr(parameter, "requires_grad", True) else 0
     return owned, trainable, total
 
 
-def _owner(model: Any, name: str) -> str:
-    """Returns the path of the innermost module above a parameter. A list of modules does
-    not count."""
-    paths = [path for path, _ in model.named_modules()
+def _trained(model: Module | None) -> list[tuple[str, Any]]:
+    """Parameters with their names. In a step of JAX they are buffers of a donated tree:
+    those below "params", or else all of floats in the first one."""
+    if model is None:
+        return []
+    found = list(model.named_parameters())
+    buffers = [] if found else [(name, b) for name, b in model.named_buffers()
+                                if b.dtype.startswith(("f", "b"))]
+    below = [(n, b) for n, b in buffers if "params" in n.split(".")[:-1]
+             and "opt_state" not in n]
+    first = buffers[0][0].partition(".")[0] if buffers else ""
+    return found or below or [(n, b) for n, b in buffers if n.startswith(first + ".")]
+
+
+def _owner(model: Any, layers: Sequence[str], name: str) -> str:
+    """Returns the path of the innermost module above a parameter, which an imported model
+    knows by the layers that ran. A list of modules does not count."""
+    paths = [path for path in (*(path for path, _ in model.named_modules()), *layers)
              if not path or name.startswith(path + ".")]
-    return str(max(paths, key=len))
+    return str(max(paths, key=len)) if layers or any(paths) else name.rpartition(".")[0]

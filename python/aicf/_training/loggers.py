@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..callbacks import Callback
+from .callback import Callback
 from .csv_log import CsvLog
 from .epoch_log import EpochLog
 

@@ -32,6 +32,10 @@ from .validator import Validator
 if TYPE_CHECKING:
     from ..training import Run
 
+#: An epoch that takes so long says whether its data took more than half of it.
+NOTED_SECONDS = 2.0
+
+
 class Interrupt:
     """Remembers the first Ctrl-C, and leaves the second one to Python. Only the main
     thread gets any."""
@@ -76,6 +80,7 @@ class Loop:
         self.totals = Totals(kinds)
         self.interrupt = Interrupt()
         self.batch_seconds = 0.0
+        self.loader_seconds, self.has_noted_loader = 0.0, False
         self.is_lost = False  # a loss was not finite: keep the checkpoints on the disk
         self.last_batch: Mapping[str, object] = {}
 
@@ -133,6 +138,7 @@ class Loop:
                     break
         dropped = step.discard_update()
         self.batch_seconds += time.perf_counter() - start
+        self._note_loader(time.perf_counter() - start)
         if run.position == 0:
             raise InvalidArgumentError("data gave no batches in epoch %d"
                                        % (run.epoch + 1))
@@ -173,6 +179,19 @@ class Loop:
         self._save("last")
         for log in self.logs:  # behind the checkpoint, which adds a line that is not there
             log.add(logs)
+
+    def _note_loader(self, seconds: float) -> None:
+        """Says once if the data is what takes the time."""
+        if not isinstance(self.source, sources.Iterables):
+            return
+        own = self.source.seconds - self.loader_seconds
+        self.loader_seconds = self.source.seconds
+        if self.has_noted_loader or seconds < NOTED_SECONDS or own < seconds / 2:
+            return
+        self.has_noted_loader = True
+        sizes.note("%.0f %% of the time of an epoch is spent on its batches (a %s), and not "
+                   "on the step: arrays, a list of ready batches, or workers of a DataLoader "
+                   "are faster" % (100 * own / seconds, type(self.source.data).__name__))
 
     def _bar(self) -> contextlib.AbstractContextManager[Callable[[Totals], None]]:
         return self.display.bar(self.source.num_batches)

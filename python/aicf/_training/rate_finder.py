@@ -16,7 +16,7 @@ from ..program import Entry
 from . import sources
 from .history import new_figure
 from .loop import Best
-from .rates import rate_of, setter_of
+from .rates import rate_of, restorer_of, setter_of
 
 #: The part of the old mean in the smoothed loss, and how much worse than the best loss
 #: ends the search.
@@ -71,11 +71,10 @@ def _endless(source: sources.Source) -> Iterator[sources.Batch]:
 def search(step: Entry, source: sources.Source, low: float, high: float,
            steps: int) -> RateSearch:
     """Does what aicf.lr_find says. The step has the values afterwards that it had."""
-    before = rate_of(step)
-    if before is None or step.family.root.signature.schedule is not None:
+    if rate_of(step) is None or step.family.root.signature.schedule is not None:
         raise FailedStateError("%r has no learning rate that can be set: a schedule computes "
                                "it, or there is no optimizer" % step.name)
-    set_rate, values = setter_of(step), Best(step.program)
+    set_rate, give_back, values = setter_of(step), restorer_of(step), Best(step.program)
     values.keep()
     rates: list[float] = []
     losses: list[float] = []
@@ -95,7 +94,7 @@ def search(step: Entry, source: sources.Source, low: float, high: float,
     finally:
         step.discard_update()
         values.restore()
-        set_rate(before)
+        give_back()
     if not rates:
         raise FailedStateError("the loss of the first batch is not finite")
     return RateSearch(rates, losses)

@@ -33,6 +33,20 @@ def scale_rate(step: Entry, factor: float, low: float = 0.0) -> None:
     step.set("lr", max(rate * factor, min(low, rate)))
 
 
+def restorer_of(step: Entry) -> Callable[[], None]:
+    """Returns a function that gives the rate, or those of all groups, back."""
+    groups = getattr(getattr(step, "optimizer", None), "param_groups", None)
+    if groups is None:
+        rate = step.get("lr").numpy()
+        return lambda: step.set("lr", rate)
+    before = [group["lr"] for group in groups]
+
+    def restore() -> None:
+        for group, rate in zip(groups, before):
+            group["lr"] = rate
+    return restore
+
+
 def setter_of(step: Entry) -> Callable[[float], None]:
     """Returns a function that sets the rate, of all groups of a torch optimizer."""
     groups: Any = getattr(getattr(step, "optimizer", None), "param_groups", None)

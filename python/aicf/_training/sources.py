@@ -9,11 +9,13 @@ the same batches after a restart, and otherwise the reason why it may not.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from .._programs.convert import Converter, array_of, is_table
 from ..errors import InvalidArgumentError
+from .loaders import iterator_of
 
 #: Inputs by name, and the number of their rows.
 Batch = tuple[dict[str, Any], int]
@@ -171,6 +173,7 @@ class Iterables:
                  epochs: int, convert: Converter) -> None:
         self.data, self._named, self._convert = data, named, convert
         self._iterator: Any = None
+        self.seconds = 0.0  # that its batches took, of all epochs
         self.num_batches: int | None
         try:
             self.num_batches = len(data)
@@ -197,16 +200,27 @@ class Iterables:
     def batches(self, epoch: int, start: int) -> Iterator[Batch]:
         self.close()
         data = self.data(epoch) if self.takes_epoch else self.data
-        self._iterator = iter(data)
+        self._iterator = iterator_of(data)
         skipped = 0 if self.has_state else start
         try:
-            for number, item in enumerate(self._iterator):
+            for number, item in enumerate(self._timed(self._iterator)):
                 if number < skipped:
                     continue
                 arrays = self._convert.all(self._named(item, "a batch"))
                 yield arrays, count_rows(arrays, "a batch")
         finally:
             self.close()
+
+    def _timed(self, items: Iterator[Any]) -> Iterator[Any]:
+        while True:
+            start = time.perf_counter()
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+            finally:
+                self.seconds += time.perf_counter() - start
+            yield item
 
     def state(self) -> Any:
         if not self.has_state:

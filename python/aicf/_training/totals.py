@@ -28,7 +28,14 @@ class Totals:
     def add(self, result: Any, rows: int) -> None:
         values = {"loss": result}
         if isinstance(result, tuple):
-            values = {"loss": result[0], **result[1]}
+            more = result[1] if isinstance(result[1], Mapping) else {
+                "output%d" % i: value for i, value in enumerate(result[1:], 1)}
+            values = {"loss": result[0], **more}
+        elif isinstance(result, Mapping):  # a step of JAX may return one
+            if "loss" not in result:
+                raise InvalidArgumentError("the step returns a dict without a \"loss\": %s"
+                                           % ", ".join(map(str, result)))
+            values = dict(result)
         self._pending.append((values, rows))
         self._last_loss = values["loss"]
         if len(self._pending) >= 256:

@@ -20,10 +20,11 @@ from typing import Any
 
 from .. import compiled
 from .._base.hints import missing
+from .._programs.further import traced_of
 from ..errors import InvalidArgumentError
 from ._step import Step
 
-__all__ = ["Step", "compile_step"]
+__all__ = ["Step", "compile", "compile_step"]
 
 #: Releases of JAX whose primitives are known; another one is tried.
 TESTED = ("0.10", "0.11")
@@ -118,6 +119,42 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
     if verify if verify is not None else device == "cpu":
         from ._verify import verify as compare
         compare(step, arguments, verify != "example")
+    return step
+
+
+def compile(fn: Callable[..., Any], example_args: Sequence[Any], *, program: Step,
+            name: str = "predict", shapes: str = "batch") -> Step:
+    """Compiles another function of a step's donated trees, such as a prediction or a loss
+    in evaluation mode. It reads the values that the step has at the time of the call.
+
+    Args:
+        fn: a pure function of the donated trees, in their order, and of further arguments.
+        example_args: the further arguments.
+        program: a Step. The function has its device and options.
+        name: the name of the entry.
+        shapes: as in aicf.compile.
+    Returns: a Step, which you call with the further arguments: `predict(x)`. aicf.fit takes
+        it as `evaluate`, if it returns a loss, or a loss and a dict.
+    Raises: what compile_step raises.
+    """
+    _require_jax()
+    from ._model import Imported
+    if not isinstance(program, Step):
+        raise TypeError("program is a %s, expected a Step of aicf.jax"
+                        % type(program).__name__)
+    if not isinstance(example_args, (tuple, list)):
+        raise TypeError("example_args is a %s, expected a tuple of the function's further "
+                        "arguments" % type(example_args).__name__)
+    imported = Imported.beside(program.imported, fn, list(example_args))
+    owner = program.program
+    with owner.compiling():
+        traced = traced_of(owner)
+        signature = traced.add(imported.trace, imported.inputs, model=imported.model,
+                               name=name, shapes=shapes)
+        signature.entry_type, signature.remarks = Step, imported.remarks()
+        step = owner.add_entry(signature)
+    assert isinstance(step, Step)
+    step._attach(imported)
     return step
 
 

@@ -89,6 +89,20 @@ class Imported:
         self.plain: set[int] = set()
         self.raised: dict[str, list[tuple[str, int]]] = {}
         self._returned: tuple[Any, list[int]] | None = None
+        self.only_reads = False  # the donated trees, which do not come back
+
+    @classmethod
+    def beside(cls, step: Imported, function: Callable[..., Any],
+               arguments: Sequence[Any]) -> Imported:
+        """A function of the donated trees of another one, which only reads them, and of
+        further arguments."""
+        donated = [step.arguments[i] for i in step.donated]
+        own = cls(function, [jax.tree_util.tree_unflatten(t.structure, t.leaves)
+                             for t in donated] + list(arguments), range(len(donated)), None,
+                  step.max_unroll, step.max_while, step.on_host)
+        own.arguments[:len(donated)] = donated  # with their names
+        own.owners, own.model, own.only_reads = step.owners, step.model, True
+        return own
 
     def _check_leaves(self) -> None:
         for tree, leaves in zip(self.arguments, self.abstract):
@@ -188,7 +202,7 @@ class Imported:
         """What aicf.compile traces: the leaves that a call returns, by name."""
         closed, shapes = self._jaxpr({n: (t.shape, t.dtype) for n, t in inputs.items()})
         result = tree_of("result", shapes)
-        places = self._places(closed, result)
+        places = [] if self.only_reads else self._places(closed, result)
         names = [name for tree in self.arguments for name in tree.names]
         tensors = [(self.owners[name] if name in self.owners else inputs[name])._tensor()
                    for name in names]
@@ -228,7 +242,7 @@ class Imported:
         count = iter(range(len(is_returned)))
         leaves = [next(count) if own else None for own in is_returned]
         empty = [self.arguments[i].structure for i in self.donated
-                 if not self.arguments[i].names]
+                 if not self.arguments[i].names and not self.only_reads]
         order, structure = jax.tree_util.tree_flatten(
             _pruned(jax.tree_util.tree_unflatten(self.results, leaves), self.results,
                     is_returned, empty))

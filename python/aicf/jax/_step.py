@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DTypeMismatchError, InvalidArgumentError, ShapeMismatchError
+from .._programs.predict import chunk_of
+from ..errors import (DTypeMismatchError, FailedStateError, InvalidArgumentError,
+                      ShapeMismatchError)
 from ..program import Entry
 
 if TYPE_CHECKING:
@@ -84,9 +86,9 @@ class Step(Entry):
         import jax
         if self is not self.family.root:
             return super().__call__(*args, **kwargs)
-        if kwargs:
-            raise InvalidArgumentError("the step takes its arguments by position")
         trees = self._trees
+        if kwargs:
+            args = self._of_leaves(args, kwargs)
         if len(args) != len(trees):
             raise InvalidArgumentError("the step takes %d arguments (%s), got %d" % (
                 len(trees), ", ".join(t.name for t in trees), len(args)))
@@ -105,6 +107,80 @@ class Step(Entry):
         array = self._array
         made = [array(v) for v in values.values()]
         return self.imported.returned(self._given_back(made, self.imported.returned_types))
+
+    def _of_leaves(self, args: tuple[Any, ...], leaves: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The arguments, of leaves by name, as aicf.fit gives them."""
+        import jax
+        names = [name for tree in self._trees for name in tree.names]
+        if args or set(leaves) != set(names):
+            raise InvalidArgumentError(
+                "the step takes its arguments by position, or all of their leaves by name: %s"
+                % ", ".join(names))
+        return tuple(jax.tree_util.tree_unflatten(
+            tree.structure, [leaves[name] for name in tree.names]) for tree in self._trees)
+
+    def _leaves_of(self, data: Any) -> Any:
+        """Leaves by name, of the function's arguments: in order, by name, or of the only
+        one that is not donated."""
+        import jax
+        root = self.family.root
+        assert isinstance(root, Step)
+        trees = root._trees
+        if isinstance(data, Mapping) and set(data) == {t.name for t in trees}:
+            values = [data[tree.name] for tree in trees]
+        elif isinstance(data, Mapping) and set(data) == set(self.signature.inputs):
+            return data
+        elif isinstance(data, (tuple, list)) and len(data) == len(trees) != 1:
+            values = list(data)
+        else:
+            values = [data[0] if isinstance(data, (tuple, list)) and len(data) == 1
+                      else data]
+        if len(values) != len(trees):
+            raise InvalidArgumentError("the step takes the arguments %s, got a %s" % (
+                ", ".join(tree.name for tree in trees), type(data).__name__))
+        found: dict[str, Any] = {}
+        for tree, value in zip(trees, values):
+            leaves, structure = jax.tree_util.tree_flatten(value)
+            if structure != tree.structure:
+                raise InvalidArgumentError("%s has the structure %s, expected %s"
+                                           % (tree.name, structure, tree.structure))
+            found.update(zip(tree.names, leaves))
+        return found
+
+    def _output_names(self) -> list[str] | None:
+        return None  # a tree, of which aicf.fit reads the loss and a dict of further values
+
+    def predict(self, *arrays: Any, batch_size: int | None = None) -> Any:
+        """Runs apply_fn of a TrainState of flax's, the donated tree, on all rows. Of
+        another function `aicf.jax.compile(fn, (x,), program=step)` makes an entry.
+
+        Args:
+            arrays: what apply_fn takes behind the variables, [rows, ...] each.
+            batch_size: the rows of a chunk; the default is all of them. With it, the last
+                chunk is filled up.
+        Returns: a NumPy array with as many rows, or a tree of these.
+        Raises: FailedStateError: the donated tree has no apply_fn.
+        """
+        import jax
+        import numpy as np
+
+        from ..jax import compile
+        state = self.state()
+        if not hasattr(state, "apply_fn") or not hasattr(state, "params"):
+            raise FailedStateError(
+                "%r has no function to predict with: predict = aicf.jax.compile(lambda "
+                "params, x: ..., (x,), program=step), and then predict(x)" % self.name)
+        given = [np.asarray(a) for a in arrays]
+        given = [a.astype("f4") if a.dtype == np.float64 else a for a in given]
+        rows = len(given[0])
+        chunk = min(batch_size or rows, rows)
+        entry = self.program.entries.get("predict")
+        if entry is None:
+            entry = compile(lambda own, *x: own.apply_fn({"params": own.params}, *x),
+                            tuple(a[:chunk] for a in given), program=self, name="predict")
+        parts = [entry(*(chunk_of(a, i, chunk) for a in given)) for i in range(0, rows, chunk)]
+        return jax.tree_util.tree_map(
+            lambda *p: np.concatenate([np.asarray(one) for one in p])[:rows], *parts)
 
     @staticmethod
     def _given_back(values: list[Any], types: Sequence[Any]) -> list[Any]:

@@ -4,7 +4,8 @@
 
 A donated tree comes back as a part of the result: the part of the same structure. Of
 several, order decides, where it can, and where what is computed from what does not say
-otherwise. Shapes and types do not say which part it is; they must agree with it.
+otherwise. Where more parts have the structure than there are such trees, shapes and types
+say which part it is: a loss is not an array of parameters.
 """
 
 from __future__ import annotations
@@ -166,6 +167,10 @@ def find_donated(donated: Sequence[Tree], result: Tree, distance: Distance) -> l
                 "its structure, %s" % (donated[alike[len(found)]].name,
                                        "further " if found else "",
                                        donated[i].structure))
+        fitting = [at for at in found if any(_fits(donated[j], result.leaves[at:])
+                                             for j in alike)]
+        if len(fitting) == len(alike):  # a loss looks like an array that is a whole tree
+            found = fitting
         if len(found) > len(alike) or len(alike) > 1 and _has_keys(result, found):
             raise InvalidArgumentError(
                 "%s of the result have the structure of the donated argument%s %s: say "
@@ -179,6 +184,12 @@ def find_donated(donated: Sequence[Tree], result: Tree, distance: Distance) -> l
             places[j] = at
             taken.update(range(at, at + donated[j].structure.num_leaves))
     return [places[i] for i in range(len(donated))]
+
+
+def _fits(tree: Tree, leaves: Sequence[Any]) -> bool:
+    """Whether leaves of the result have the shapes and types of a donated tree's."""
+    return all((tuple(a.shape), a.dtype) == (tuple(b.shape), b.dtype)
+               for a, b in zip(tree.leaves, leaves))
 
 
 def _places_of(structure: Any, count: int, result: Tree, taken: set[int]) -> list[int]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import compiled
@@ -67,11 +67,18 @@ def _progress(what: str) -> Iterator[None]:
 def _tensors(values: Any, what: str) -> list[Any]:
     torch = _require_torch()
     found = [values] if isinstance(values, torch.Tensor) else values
+    if isinstance(values, Mapping):
+        found = list(values.values())
     if not isinstance(found, (list, tuple)) or not all(
             isinstance(v, torch.Tensor) for v in found):
-        raise TypeError("%s is %.80r, expected a tensor, or a list or tuple of tensors"
+        raise TypeError("%s is %.80r, expected a tensor, or a list, tuple or dict of tensors"
                         % (what, values))
     return list(found)
+
+
+def _names(values: Any, count: int) -> list[str]:
+    """The names that the user gave, or empty ones."""
+    return list(map(str, values)) if isinstance(values, Mapping) else [""] * count
 
 
 def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
@@ -89,12 +96,15 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
         module: a torch.nn.Module in the mode in which you want to train it. It is not
             changed. Its parameters are trained in their own memory if the device can
             use it (Step.shared).
-        loss_fn: a function or module that gives a 0-d tensor.
+        loss_fn: a function or module that gives a 0-d tensor, or one and a dict of further
+            tensors, which the step returns beside the loss: (loss, {"accuracy": ...}).
         optimizer: a torch.optim.AdamW, Adam or SGD over parameters of the module. The
             step reads lr, weight_decay, betas, momentum and eps of its groups before
             each call. Parameters that the optimizer does not have are not trained.
         inputs, targets: example tensors. Their shapes and types are compiled into the
-            step. `verify` uses their values. int64 labels and tokens may stay int64.
+            step. `verify` uses their values. int64 labels and tokens may stay int64. A dict
+            names them: inputs whose names are arguments of forward() are given by keyword,
+            others in order, and batches may be dicts of these names then.
         device: "cpu", "cuda" or "cuda:N".
         precision: "f32", "tf32", "bf16" or "f16". The types of parameters stay.
         clip_norm: the norm that you would give to torch.nn.utils.clip_grad_norm_; 0
@@ -130,7 +140,7 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
     from ._capture import check_loss, check_module
     from ._import import dtype_of
     from ._memory import check_no_overlap
-    from ._model import Imported, input_names
+    from ._model import Imported, input_names, keywords_of
     from ._optimizer import TorchOptimizer
     given, wanted = _tensors(inputs, "inputs"), _tensors(targets, "targets")
     check_module(module, loss_fn)
@@ -138,8 +148,14 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
     check_no_overlap([(n, p) for n, p in module.named_parameters() if p.requires_grad])
     owner = TorchOptimizer(optimizer)
     names = input_names(module, loss_fn, len(given), len(wanted))
+    for i, own in enumerate([*_names(inputs, len(given)), *_names(targets, len(wanted))]):
+        names[i] = own or names[i]
+    if len(set(names)) < len(names):
+        raise InvalidArgumentError("inputs and targets have a name twice: %s"
+                                   % ", ".join(names))
+    keywords = keywords_of(module, list(inputs)) if isinstance(inputs, Mapping) else []
     imported = Imported(module, loss_fn, names, len(given), owner.ids, owner.group_of,
-                        device, owner.lag_of)
+                        device, owner.lag_of, keywords)
     imported.examples, imported.may_guard = (*given, *wanted), branches == "check"
     specs = {n: compiled.Spec(tuple(v.shape), dtype_of(v.dtype))
              for n, v in zip(names, (*given, *wanted))}

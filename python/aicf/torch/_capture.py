@@ -90,13 +90,20 @@ class Captured:
     active: set[Any] = field(default_factory=set)
 
 
+def call(module: Any, inputs: Sequence[Any], keywords: Sequence[str]) -> Any:
+    """module(*inputs), or with the inputs by keyword where `keywords` has their names."""
+    return module(**dict(zip(keywords, inputs))) if keywords else module(*inputs)
+
+
 class Whole(torch.nn.Module):  # type: ignore[misc]
     """loss(module(*inputs), *targets) as one module; module(*inputs) without a loss. The
     attributes of `kept` are its buffers, too."""
 
-    def __init__(self, module: Any, loss_fn: Any, count: int) -> None:
+    def __init__(self, module: Any, loss_fn: Any, count: int,
+                 keywords: Sequence[str] = ()) -> None:
         super().__init__()
         self.module, self.loss, self.count = module, loss_fn, count
+        self.keywords = keywords
         self.kept = Kept()
 
     def keep(self, kept: Kept) -> None:
@@ -107,8 +114,9 @@ class Whole(torch.nn.Module):  # type: ignore[misc]
     def forward(self, *args: Any) -> Any:
         lent = self.kept.lend([self._buffers["kept%d" % i]
                                for i in range(len(self.kept.of_attributes))])
-        result = self.module(*args) if self.loss is None else \
-            self.loss(self.module(*args[:self.count]), *args[self.count:])
+        result = call(self.module, args[:self.count], self.keywords)
+        if self.loss is not None:
+            result = self.loss(result, *args[self.count:])
         self.kept.take(lent)
         return result
 
@@ -142,8 +150,15 @@ def check_module(module: Any, loss_fn: Any) -> None:
 
 
 def check_loss(captured: Captured) -> None:
-    """Raises ModuleImportError: a loss that is not one number."""
-    result = captured.results[0] if len(captured.results) == 1 else None
+    """Raises ModuleImportError: neither one number, nor one and a dict of tensors."""
+    returned = captured.unflatten(list(captured.results))
+    has_more = isinstance(returned, tuple) and len(returned) == 2 \
+        and isinstance(returned[1], dict) and all(
+            isinstance(key, str) and isinstance(getattr(value, "meta", {}).get("val"),
+                                                torch.Tensor)
+            for key, value in returned[1].items())
+    result = returned[0] if has_more else \
+        returned if isinstance(returned, torch.fx.Node) else None
     value = result.meta.get("val") if isinstance(result, torch.fx.Node) else None
     if isinstance(value, torch.Tensor) and value.dim() == 0 and value.is_floating_point():
         if result not in captured.active:
@@ -153,7 +168,8 @@ def check_loss(captured: Captured) -> None:
     shown = "%d results" % len(captured.results) if result is None else \
         "a tensor of shape %s" % (tuple(value.shape),) if isinstance(value, torch.Tensor) \
         else repr(result)
-    raise ModuleImportError("loss_fn returns %s, expected a 0-d tensor of floats" % shown,
+    raise ModuleImportError("loss_fn returns %s, expected a 0-d tensor of floats, or one and a dict of "
+                            "further tensors: return loss, {\"accuracy\": accuracy}" % shown,
                             *(line_of(result)[:2] if isinstance(result, torch.fx.Node)
                               else ("", 0)))
 
@@ -180,7 +196,7 @@ def capture(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[
             frozen: Callable[[Any], bool],
             changes: Callable[[Any], bool] = lambda buffer: False,
             known: Sequence[State] = (), are_real: bool = False,
-            may_guard: bool = False) -> Captured:
+            may_guard: bool = False, keywords: Sequence[str] = ()) -> Captured:
     """The graph of loss_fn(module(*inputs), *targets), in the module's own mode.
 
     Args:
@@ -191,10 +207,12 @@ def capture(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[
         known: states that other graphs of the module have.
         are_real: whether the user gave the examples, and not their shapes alone.
         may_guard: whether decisions may be guards instead of errors.
+        keywords: names of the inputs, if the module takes them by keyword.
     Raises: ModuleImportError with all that cannot be said.
     """
     check_module(module, loss_fn)
-    whole, examples = Whole(module, loss_fn, len(inputs)), [*inputs, *targets]
+    whole = Whole(module, loss_fn, len(inputs), keywords)
+    examples = [*inputs, *targets]
     with kept_state(whole, examples, known, are_real) as kept:
         whole.keep(kept)
         with kept.decisions.repeated():

@@ -20,7 +20,7 @@ from .. import nn
 from .._base.dtypes import dtype_name
 from .._tracing.constants import constant
 from .._tracing.trace import trace_error
-from ..errors import ModuleImportError
+from ..errors import InvalidArgumentError, ModuleImportError
 from ._capture import Captured, capture
 from ._decisions import Decision
 from ._import import _DTYPES, ImportedModel, Importer, dtype_of
@@ -57,12 +57,33 @@ def input_names(module: Any, loss_fn: Any, num_inputs: int, num_targets: int) ->
     return found
 
 
+def keywords_of(module: Any, names: Sequence[str]) -> list[str]:
+    """The names, if the module takes inputs of these names by keyword; none, if they are
+    the user's own. Raises InvalidArgumentError: some are the module's, and some are not."""
+    try:
+        parameters = inspect.signature(module.forward).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    known = {p.name for p in parameters
+             if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    own = [name for name in names if name in known]
+    if not own and not takes_any:
+        return []
+    if len(own) < len(names) and not takes_any:
+        raise InvalidArgumentError(
+            "inputs has %s, and %s.forward takes %s: give all of them its names, or none"
+            % (", ".join(names), type(module).__name__, ", ".join(known)))
+    return list(names)
+
+
 class Imported:
     """A torch module with its loss, to be traced.
 
     Attributes:
         module, loss_fn: the user's.
         model: what holds parameters and buffers, by the module's names.
+        keywords: names of the inputs, if the module takes them by keyword.
         trained: id() of the parameters that the optimizer has.
         group_of: their groups' numbers.
         lag_of: how many updates fewer than others they have had.
@@ -71,8 +92,10 @@ class Imported:
 
     def __init__(self, module: Any, loss_fn: Any, names: Sequence[str], num_inputs: int,
                  trained: set[int], group_of: dict[int, int] | None = None,
-                 device: str = "cpu", lag_of: dict[int, int] | None = None) -> None:
+                 device: str = "cpu", lag_of: dict[int, int] | None = None,
+                 keywords: Sequence[str] = ()) -> None:
         self.module, self.loss_fn, self.names = module, loss_fn, list(names)
+        self.keywords = tuple(keywords)
         self.num_inputs, self.trained = num_inputs, trained
         self.group_of, self.lag_of = group_of or {}, lag_of or {}
         self.on_host = device == "cpu"
@@ -97,7 +120,7 @@ class Imported:
     def without_draws(self, device: str) -> Imported:
         """The same module and graphs, to be traced with a dropout that keeps everything."""
         other = Imported(self.module, self.loss_fn, self.names, self.num_inputs, self.trained,
-                         device=device)
+                         device=device, keywords=self.keywords)
         other.keeps_all, other.examples = True, self.examples
         other._captured, other._changing = self._captured, self._changing
         for captured in self._captured.values():
@@ -203,7 +226,7 @@ class Imported:
                 self.module, self.loss_fn if is_step else None, examples[:count],
                 examples[count:], lambda p: id(p) not in self.trained,
                 lambda b: id(b) in self._changing, list(self.states.values()), are_real,
-                self.may_guard and is_step)
+                self.may_guard and is_step, self.keywords)
             self._add_states(self._captured[key])
             self._changing.update(id(a.value) for a in self._captured[key].arguments.values()
                                   if a.kind == "buffer")

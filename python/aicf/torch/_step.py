@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._programs.arrays import array
+from .._programs.convert import array_of
 from ..errors import BranchError, InvalidArgumentError
 from ..program import Entry
 
@@ -160,6 +162,13 @@ class Step(Entry):
         raise BranchError("the batch takes another branch than the example: %s" % "; ".join(
             "%s: %s gave %r" % (d.place, d.kind, d.value)
             for d, is_same in zip(decisions, holds) if not is_same))
+
+    def get(self, name: str) -> Any:
+        """Entry.get; "lr" is that of the optimizer's first group."""
+        if name == "lr":
+            import numpy
+            return array(numpy.float64(self.optimizer.param_groups[0]["lr"]))
+        return super().get(name)
 
     def run(self, n: int = 1, *, steps_per_launch: int = 1) -> Any:
         """As Entry.run; the groups' numbers are read once, before the first step."""
@@ -340,7 +349,17 @@ class Step(Entry):
 
         from ..torch import predict
         from ._import import held
-        given = [torch.as_tensor(a) for a in arrays]
+        if len(arrays) == 1 and isinstance(arrays[0], Mapping):
+            names = self.imported.names[:self.imported.num_inputs]
+            if set(arrays[0]) != set(names):
+                raise InvalidArgumentError("predict got the inputs %s, the module takes %s" % (
+                    ", ".join(map(str, arrays[0])), ", ".join(names)))
+            arrays = tuple(arrays[0][name] for name in names)
+        given = [torch.as_tensor(array_of(a, "input %d" % i)) for i, a in enumerate(arrays)]
+        for i, (value, own) in enumerate(zip(given, self.imported.examples)):
+            if value.dtype == torch.float64 and own.dtype == torch.float32:
+                given[i] = value.float()  # NumPy's and pandas' default
+            given[i] = given[i].contiguous()
         shapes = tuple(tuple(a.shape) for a in given)
         if shapes not in self._predictors:
             sizes = "_".join("x".join(map(str, s)) or "scalar" for s in shapes)

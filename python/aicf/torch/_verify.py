@@ -24,6 +24,7 @@ from .. import compiled
 from .._importing.differences import MAGNIFIED, difference, excused, largest_of, special_values
 from .._programs.signature import Spec
 from ..errors import ModuleImportError, VerificationError
+from ._capture import call
 from ._export import is_random
 from ._import import dtype_of, held
 from ._model import Imported
@@ -133,8 +134,8 @@ def _copy_of(module: Any) -> Any:
 
 
 def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[Any],
-           dtype: Any, shaken: bool = False, draws: bool = True
-           ) -> tuple[float, dict[str, Any], dict[str, Any]]:
+           dtype: Any, shaken: bool = False, draws: bool = True,
+           keywords: Sequence[str] = ()) -> tuple[float, dict[str, Any], dict[str, Any]]:
     """Loss, gradients and what is kept, of a copy that has made one step; if `shaken`, from
     parameters that are another rounding."""
     own = _copy_of(module).to(dtype)
@@ -151,7 +152,8 @@ def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[A
         return [(v.to(dtype) if v.is_floating_point() else v.clone()).to(place)
                 for v in values]
     with torch.enable_grad(), _Still(), _Spread() if draws else contextlib.nullcontext():
-        loss = loss_of(own(*of_type(inputs)), *of_type(targets))
+        result = loss_of(call(own, of_type(inputs), keywords), *of_type(targets))
+        loss = result[0] if isinstance(result, tuple) else result
         loss.backward()
     gradients = {n: p.grad for n, p in own.named_parameters()}
     return float(loss.detach()), gradients, tensors_of(own)
@@ -174,7 +176,8 @@ class _Ours:
                 loss_fn = _copy_of(loss_fn).float()
             owners = dict(module.named_parameters())
             own = Imported(module, loss_fn, imported.names, imported.num_inputs,
-                           {id(owners[n]) for n in trained if n in owners}, device=device)
+                           {id(owners[n]) for n in trained if n in owners}, device=device,
+                           keywords=imported.keywords)
             own.keeps_all, own.examples = True, values
         specs = {n: Spec(tuple(v.shape), dtype_of(v.dtype)) for n, v in zip(own.names, values)}
         own.captured([(s.shape, s.dtype) for s in specs.values()], True)
@@ -189,7 +192,7 @@ class _Ours:
         outputs = result[1] if isinstance(result, tuple) else {}
         loss = float(result[0] if isinstance(result, tuple) else result)
         gradients = {n.partition(":")[2]: torch.from_dlpack(g).clone()
-                     for n, g in outputs.items()}
+                     for n, g in outputs.items() if n.startswith("grad:")}
         kept = {n: torch.from_numpy(v) for n, v in self._program.state_dict().items()}
         return loss, gradients, kept
 
@@ -214,7 +217,8 @@ class _Comparison:
               ) -> tuple[float, dict[str, Any], dict[str, Any]]:
         count = self.imported.num_inputs
         return _eager(self.imported.module, self.imported.loss_fn, values[:count],
-                      values[count:], dtype, shaken, self._draws)
+                      values[count:], dtype, shaken, self._draws,
+                      self.imported.keywords)
 
     def differences(self, values: Sequence[Any], single: Any, is_made_up: bool = False
                     ) -> list[str]:

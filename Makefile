@@ -12,7 +12,7 @@ CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
 .PHONY: train test build configure setup fuzz fuzz-texts fuzz-programs fuzz-torch test-torch test-torch-wide test-values test-jax test-view mutants mutants-imports build-mutants goldens update-goldens wheel \
-        fuzz-bindings soak bench docs clean
+        fuzz-bindings soak bench docs figures clean
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
 # or bf16.
@@ -154,6 +154,11 @@ test-view: build
 	  AICF_BINARY_DIR=$(abspath $(BUILD)) PYTHONPATH=$(abspath $(BUILD))/python \
 	  AICF_SCREENSHOTS=$(SCREENSHOTS) $(CURDIR)/.deps/view/bin/python3 -m pytest \
 	  -p no:cacheprovider test_view.py
+
+# The picture of the page in the docs: make it again when the page or its example changes.
+figures:
+	$(MAKE) test-view SCREENSHOTS=$(abspath $(BUILD)/figures)
+	cp $(BUILD)/figures/view.png $(BUILD)/figures/view-layers.png docs/figures/
 
 # What every case compiles to and computes: compare, or show what changed and
 # write it down. Look before you commit what update-goldens writes.

@@ -258,6 +258,8 @@ public:
   TensorInfo tensor(const PlanEntry &entry, uint32_t number) const;
   /// The entry called `name`, or nullptr.
   const PlanEntry *findEntry(std::string_view name) const;
+  /// The names of all entries, as an error lists them: "train_step, predict".
+  std::string namesOfEntries() const;
   /// How many batches make an update of an entry: what the plan says, and for a
   /// plan that does not say `given`, where that is not 0. The result is 0 if
   /// neither says, though the entry accumulates; 1 if it does not.

@@ -75,12 +75,19 @@ const PlanEntry *Plan::findEntry(std::string_view name) const {
   return nullptr;
 }
 
+std::string Plan::namesOfEntries() const {
+  std::string text;
+  for (const PlanEntry &entry : entries)
+    text += (text.empty() ? "" : ", ") + entry.name;
+  return text;
+}
+
 StatusOr<uint32_t> Plan::batchesPerUpdate(std::string_view name,
                                           uint32_t given) const {
   const PlanEntry *entry = findEntry(name);
   if (!entry)
     return makeError(StatusCode::InvalidArgument, "the plan has no entry \"",
-                     name, "\"");
+                     name, "\"; it has ", namesOfEntries());
   std::string other = std::string(name) + kAccumulateSuffix;
   if (entry->accumulate == 0 && findEntry(other))
     return given;

@@ -136,11 +136,8 @@ StatusOr<size_t> BoundPlan::findEntry(std::string_view name) const {
   for (size_t i = 0; i < entries.size(); ++i)
     if (entries[i].entry->name == name)
       return i;
-  std::string known;
-  for (const PlanEntry &entry : plan().entries)
-    known += (known.empty() ? "" : ", ") + entry.name;
   return makeError(StatusCode::InvalidArgument, "the plan has no entry \"",
-                   name, "\"; it has ", known);
+                   name, "\"; it has ", plan().namesOfEntries());
 }
 
 StatusOr<size_t> BoundPlan::findToRun(std::string_view name) {

@@ -43,15 +43,22 @@ StatusOr<void *> openLibrary() {
                   programFolder() + "../" AICF_LIBRARY_FOLDER "/" +
                       kCUDALibrary,
                   kCUDALibrary};
-  std::string tried;
+  std::string problems;
   for (const std::string &path : candidates) {
     // Never closed: kernels and handles live until the process ends.
     if (void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
       return library;
-    tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
+    std::string problem = dlerror();
+    std::error_code ignored; // one that is not there is not worth a word
+    if (std::filesystem::exists(path, ignored) || candidates.size() == 1)
+      problems += (problems.empty() ? "" : "; ") + problem;
   }
+  if (problems.empty())
+    problems = std::string("there is no ") + kCUDALibrary +
+               ". A build on a machine with nvcc has it (CUDA 13), and so has a "
+               "wheel that is made there; see Installing";
   return makeError(StatusCode::NotImplemented,
-                   "this build has no CUDA device: ", tried);
+                   "this build has no CUDA device: ", problems);
 }
 
 } // namespace

@@ -74,11 +74,34 @@ void Memory::shareIO(const Memory &old, size_t from, size_t to) {
         local[to][i] = old.local[from][j];
 }
 
+/// Says which tensors people set or read there are, if they are few.
+std::string Memory::namesNear(std::string_view name) const {
+  std::vector<std::string_view> found;
+  auto slash = name.find('/');
+  for (const auto &[known, where] : byName) {
+    const PlanBuffer &b = buffer(where.front());
+    bool isMeant = b.role == Role::Input || b.role == Role::Output ||
+                   b.role == Role::Hyper;
+    // An input of one entry has a name with that entry in front, too.
+    if (isMeant && (known.find('/') == std::string::npos) ==
+                       (slash == std::string_view::npos))
+      found.push_back(known);
+  }
+  if (found.empty() || found.size() > 12)
+    return "";
+  std::sort(found.begin(), found.end());
+  std::string text;
+  for (std::string_view known : found)
+    text += (text.empty() ? "; it has " : ", ") + std::string(known);
+  return text + ", beside parameters and states";
+}
+
 StatusOr<BufferRef> Memory::find(std::string_view name) const {
   auto it = byName.find(std::string(name));
   if (it == byName.end())
     return makeError(StatusCode::InvalidArgument,
-                     "the plan has no tensor named \"", name, "\"");
+                     "the plan has no tensor named \"", name, "\"",
+                     namesNear(name));
   if (it->second.size() > 1)
     return makeError(StatusCode::InvalidArgument, "\"", name, "\" is in ",
                      it->second.size(), " entries: name one, such as \"",

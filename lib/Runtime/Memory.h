@@ -33,6 +33,7 @@ public:
 
   /// "name" or "entry/name". Errors: InvalidArgument (unknown, ambiguous).
   StatusOr<BufferRef> find(std::string_view name) const;
+  std::string namesNear(std::string_view name) const;
   Status bind(std::string_view name, void *memory, uint64_t bytes);
   /// Where a buffer was before bind(), to undo it.
   struct Binding {

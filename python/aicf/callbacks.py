@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
+from ._base.hints import missing
 from ._training.averages import EMA
 from ._training.callback import Callback, monitored
 from ._training.history import History
@@ -107,3 +109,7 @@ class ReduceLROnPlateau(Callback):
 
     def load_state(self, state: Any) -> None:
         self._watch.load_state(state)
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("aicf.callbacks", name, sys.modules[__name__])

@@ -76,6 +76,10 @@ def cross_entropy(logits: Any, labels: Any, *, weight: Any = None,
         if ignored != -100:
             trace_error("ignore_index is %d, but labels are %s, which are probabilities: "
                         "only class numbers are ignored" % (ignored, target))
+        if target.shape == scores.shape[:-1]:
+            trace_error("labels are %s, one for each row of %s: class numbers are integers. "
+                        "Declare them as such, \"labels\": (%s, \"i32\")"
+                        % (target, scores, target.shape))
         return _soft_cross_entropy(scores, target, weight, label_smoothing, reduction)
     _check_labels(scores, target)
     if weight is None and reduction == "mean" and label_smoothing < 1:

@@ -11,6 +11,7 @@ or an array says how a parameter starts, and the compiled step has the values
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -77,6 +78,10 @@ class _Persistent(Operators):
     @property
     def ndim(self) -> int:
         return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
 
     @property
     def value(self) -> Any:

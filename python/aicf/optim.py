@@ -262,6 +262,14 @@ class Optimizer:
         rates = self.lr.rates()
         return {} if rates is None else {prefix + "lr_table": rates}
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not cls.__module__.startswith("aicf.") and not cls.mnemonic:
+            raise TypeError(
+                "%s: an optimizer is a record of the compiler, and no class of Python makes "
+                "one. AdamW, Adam, SGD and Lion are there. A step of JAX has any optimizer "
+                "of optax or of your own: aicf.jax.compile_step" % cls.__name__)
+
     def attribute(self, rate: str = "lr") -> str:
         """Returns the optimizer as an attribute of the aicf dialect. `rate` is the name
         of a learning rate that the host may change."""

@@ -54,7 +54,8 @@ public:
     const PlanEntry *found = this->handle->executor->plan().findEntry(entry);
     if (!found)
       fail(StatusCode::InvalidArgument, "the plan has no entry \"", entry,
-           "\"");
+           "\"; it has ",
+           this->handle->executor->plan().namesOfEntries());
     for (const TensorInfo &tensor :
          this->handle->executor->plan().tensors(*found)) {
       Slot slot{tensor.name, entry + "/" + tensor.name, tensor.desc};

@@ -320,7 +320,8 @@ bool TracedModule::beginFunction(const std::string &name,
     return false;
   }
   if (impl->module->lookupSymbol(name)) {
-    emitError(location) << "there is a function \"" << name << "\" already";
+    emitError(location) << "there is an entry \"" << name
+                        << "\" already: give this one another name with name=...";
     return false;
   }
   Builder builder(impl->context);

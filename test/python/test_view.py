@@ -5,7 +5,10 @@ chromium-driver, PyPI's selenium). Screenshots go to AICF_SCREENSHOTS, if it is 
 
 import os
 import pathlib
+import re
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -116,6 +119,7 @@ class Page:
     def screenshot(self, name):
         folder = os.environ.get("AICF_SCREENSHOTS")
         if folder:
+            os.makedirs(folder, exist_ok=True)
             self.browser.save_screenshot(str(pathlib.Path(folder) / name))
 
 
@@ -151,9 +155,9 @@ def test_sorting(digits):
                           "parseFloat(a.style.top) - parseFloat(b.style.top))"
                           ".map((r) => r.children[%d].textContent);" % n)
     digits.browser.find_element("xpath", "//span[text()='FLOPs']").click()
-    assert column(3)[:2] == ["gemm", "gemm"]
+    assert column(4)[:2] == ["gemm", "gemm"]
     digits.browser.find_element("xpath", "//span[text()='operation']").click()
-    assert column(3) == sorted(column(3))
+    assert column(4) == sorted(column(4))
 
 
 def test_a_click_on_a_call_and_on_a_tensor(digits):
@@ -215,8 +219,107 @@ def test_two_plans_with_times(bench, browser):
     assert "- call 1: %0 = bias_add(t17, fc0.bias) {axis=-1}; t17 = relu(%0)" in page.find("#difference pre").text
     assert page.run("return panel.entry.calls.every((c) => c.us > 0 && panel.bound(c) > 0);")
     assert page.run("return window.panels[1].entry.calls.every((c) => c.us === null);")
+    widths = "return [0, 1, 2].map((i) => panel.range.x(i + 1, 900) - panel.range.x(i, 900));"
+    assert len(set(page.run(widths))) > 1, "as wide as their time"
+    page.run("panel.range.set(0, panel.range.count);")
+    assert page.run("return panel.range.call(panel.range.x(4.5, 900), 900);") \
+        == pytest.approx(4.5)
+    page.find("select[name=width] option[value=call]").click()
+    assert page.run(widths) == pytest.approx([900 / CALLS] * 3)
+    shares = page.run("return document.querySelectorAll('.row.body span[style]').length;")
+    assert shares > CALLS, "bars behind bytes and times"
     page.screenshot("view-two.png")
     page.check()
+
+
+MODEL = """
+import sys
+import aicf
+from aicf import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        self.body = nn.Sequential(nn.Linear(6, 8), nn.ReLU())
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+step = aicf.compile_step(
+    Model(), lambda m, x, y: aicf.losses.cross_entropy(m(x), y), aicf.optim.AdamW(1e-3),
+    {"x": (16, 6), "y": ((16,), "i32")})
+step.save(sys.argv[1])
+"""
+
+
+@pytest.fixture
+def layers(bench, browser):
+    pytest.importorskip("aicf", reason="no Python package")
+    (bench.folder / "model.py").write_text(MODEL)
+    subprocess.run([sys.executable, bench.folder / "model.py", bench.folder / "step.plan"],
+                   check=True)
+    page = Page(browser, write_page(bench, bench.folder / "step.plan"))
+    yield page
+    page.check()
+
+
+def test_layers_have_their_names(layers):
+    """In the table, in temps, and in the details."""
+    cells = layers.run("return [...document.querySelectorAll('.row.body')].map((r) =>"
+                       "[r.children[3].textContent, r.children[10].textContent]);")
+    assert ["body.0", "model.py:13:0"] in cells and ["head", "model.py:13:0"] in cells
+    labels = layers.run("return panel.entry.tensors.filter((t) => t.segment === 'temp')"
+                        ".map((t) => t.label);")
+    assert {"body.0 relu", "head bias_add"} < set(labels)
+    assert not any(re.match(r"t\d+$", label) for label in labels)
+    layers.find(".row.body[data-call='1']").click()
+    assert "body.0" in layers.find(".details").text
+    layers.find("input[type=search]").send_keys("head")
+    assert 0 < layers.run("return panel.shown.length;") < layers.run(
+        "return panel.entry.calls.length;")
+
+
+def test_calls_by_layer(layers):
+    layers.find("select[name=group] option[value=layer]").click()
+    groups = layers.run("return panel.shown.map((g) => [g.layer, g.calls.length]);")
+    assert {"body.0", "head", ""} <= {name for name, _ in groups}
+    assert sum(count for _, count in groups) == layers.run(
+        "return panel.entry.calls.length;")
+    flops = layers.run("return [panel.shown.reduce((s, g) => s + g.flops, 0),"
+                       "panel.entry.calls.reduce((s, c) => s + c.times * c.flops, 0)];")
+    assert flops[0] == flops[1]
+    layers.find(".row.group").click()
+    opened = layers.run("return panel.shown.filter((g) => typeof g === 'number').length;")
+    assert opened == groups[0][1]
+    layers.find(".row.group").click()
+    assert layers.run("return panel.shown.length;") == len(groups)
+    layers.run("panel.pickCall(panel.entry.calls.length - 1, true);")
+    assert layers.run("return document.querySelectorAll('.row.picked').length;") == 1
+    layers.screenshot("view-layers.png")
+
+
+@pytest.mark.parametrize("location, layer, place", [
+    ("fc0 at /src/model.py:5:0", "fc0", "model.py:5:0"),
+    ("0 at model.py:5:0", "0", "model.py:5:0"),
+    ("/src/look at this/model.py:5:0", "", "model.py:5:0"),
+    ("model.mlir:3:1", "", "model.mlir:3:1"), ("", "", "")])
+def test_what_a_location_says(digits, location, layer, place):
+    assert digits.run("return [layerOf(arguments[0]), placeOf(arguments[0])];", location) \
+        == [layer, place]
+
+
+def test_a_dark_page(digits):
+    digits.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [
+        {"name": "prefers-color-scheme", "value": "dark"}]})
+    try:
+        assert digits.run("return themed('paper');") == "#1b202a"
+        assert digits.run("return getComputedStyle(document.body).color;") \
+            == "rgb(228, 232, 239)"
+        digits.screenshot("view-dark.png")
+    finally:
+        digits.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def test_names_are_texts(bench, browser):

@@ -12,7 +12,8 @@ class Arena {
       .filter(([t]) => t.segment === this.segment);
   }
   bytes() { // of what lives while the calls run that are in sight
-    const { first, last } = this.panel.range;
+    const { range } = this.panel;
+    const first = range.callAt(range.first), last = range.callAt(range.last);
     return this.tensors().reduce((most, [t]) => t.first > last || t.held + 1 < first ? most
       : Math.max(most, t.offset + t.bytes), 1);
   }
@@ -27,7 +28,7 @@ class Arena {
   draw() {
     this.bytes0 = this.bytes();
     this.chart.draw((g) => {
-      const picked = this.panel.pickedTensors();
+      const picked = this.panel.pickedTensors(), paper = themed("paper");
       for (const item of this.tensors()) {
         const [t, index] = item, b = this.box(item);
         if (b.x > this.chart.width || b.x + b.w < 0) continue;
@@ -39,7 +40,7 @@ class Arena {
         g.fillRect(b.x, b.y, Math.min(b.w, Math.max(1, used)), b.h);
         g.globalAlpha = 1;
         if (b.h > 3 && b.w > 3) {
-          g.strokeStyle = picked.has(index) ? PICK : "#fff";
+          g.strokeStyle = picked.has(index) ? PICK : paper;
           g.lineWidth = picked.has(index) ? 2.5 : t.base === null ? 1 : 0.5;
           g.strokeRect(b.x + 0.5, b.y + 0.5, b.w - 1, b.h - 1);
         } else if (picked.has(index)) {
@@ -52,7 +53,7 @@ class Arena {
           g.rect(b.x, b.y, b.w, b.h);
           g.clip();
           g.fillStyle = "#fff";
-          g.fillText(t.name, Math.max(b.x, 0) + 4, b.y + 12);
+          g.fillText(t.label, Math.max(b.x, 0) + 4, b.y + 12);
           g.restore();
         }
       }
@@ -96,7 +97,7 @@ class Streams {
           g.restore();
         }
       });
-      g.strokeStyle = "#1c2330";
+      g.strokeStyle = themed("ink");
       g.globalAlpha = 0.6;
       entry.calls.forEach((c, i) => c.after.forEach((from) => {
         const x0 = range.x(from + 1, this.chart.width) - 1, x1 = range.x(i, this.chart.width) + 1;
@@ -152,9 +153,8 @@ function bodyGraph(call, names) {
     const x = n.level * width + 6, y = n.row * height + 5;
     const group = svg("g", {});
     group.append(svg("title", {}, n.text + (n.attrs ? " " + n.attrs : "")),
-      svg("rect", { x, y, width: 134, height: 26, rx: 4, fill: n.level ? "#e7effd" : "#f2f4f7",
-        stroke: n.level ? "#4c8bf5" : "#c6ccd6" }),
-      svg("text", { x: x + 6, y: y + 17, "font-size": 12 },
+      svg("rect", { x, y, width: 134, height: 26, rx: 4, class: n.level ? "node" : "leaf" }),
+      svg("text", { x: x + 6, y: y + 17 },
         n.text.length > 19 ? n.text.slice(0, 17) + "…" : n.text));
     root.append(group);
   });

@@ -6,6 +6,21 @@ const COLORS = { forward: "#4c8bf5", backward: "#9a6bdc", update: "#2f9e6b",
   constant: "#c9b79c", workspace: "#c6ccd6" };
 const PICK = "#d9480f";
 
+// A color of the style sheet, which a dark page has others of.
+function themed(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+}
+
+// "fc0 at /src/model.py:5:0" is the path of a module, and the line of its code.
+function layerOf(location) {
+  const end = location.indexOf(" at "), head = location.slice(0, Math.max(end, 0));
+  return head.includes("/") ? "" : head;
+}
+function placeOf(location) {
+  const layer = layerOf(location);
+  return location.slice(layer ? layer.length + 4 : 0).replace(/^.*\//, "");
+}
+
 window.pageErrors = [];
 window.addEventListener("error", (e) => window.pageErrors.push(String(e.message)));
 
@@ -76,12 +91,38 @@ class Chart {
   }
 }
 
-// What is shown of the calls' axis, shared by the charts of a panel.
+// What is shown of the calls' axis, shared by the charts of a panel. A call is one wide, or
+// as wide as its time where `times` has one for each.
 class Range {
   constructor(changed) { this.changed = changed; this.reset(1); }
-  reset(count) { this.first = 0; this.last = this.count = Math.max(1, count); }
-  x(call, width) { return (call - this.first) / (this.last - this.first) * width; }
-  call(x, width) { return this.first + x / width * (this.last - this.first); }
+  reset(count, times = null) {
+    this.first = 0;
+    this.last = this.count = Math.max(1, count);
+    this.ends = null;
+    const total = times && times.reduce((sum, t) => sum + t, 0);
+    if (!total) return;
+    let end = 0; // at least a tenth of the mean: each can be seen and clicked
+    const wide = times.map((t) => 0.1 + 0.9 * t / total * count), sum = wide.reduce((a, b) => a + b);
+    this.ends = [0, ...wide.map((w) => (end += w * count / sum))];
+  }
+  position(call) {
+    if (!this.ends) return call;
+    const whole = Math.max(0, Math.min(Math.floor(call), this.ends.length - 2));
+    return this.ends[whole] + (call - whole) * (this.ends[whole + 1] - this.ends[whole]);
+  }
+  callAt(position) {
+    if (!this.ends) return position;
+    let low = 0, high = this.ends.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.ends[middle] <= position) low = middle; else high = middle;
+    }
+    return low + (position - this.ends[low]) / (this.ends[low + 1] - this.ends[low]);
+  }
+  x(call, width) {
+    return (this.position(call) - this.first) / (this.last - this.first) * width;
+  }
+  call(x, width) { return this.callAt(this.first + x / width * (this.last - this.first)); }
   zoom(around, factor) {
     const size = Math.min(this.count, Math.max(3, (this.last - this.first) * factor));
     const part = (around - this.first) / (this.last - this.first);
@@ -94,7 +135,7 @@ class Range {
   }
   handlers(chart) {
     let from = null;
-    const at = (e) => this.call(e.offsetX, chart().width);
+    const at = (e) => this.position(this.call(e.offsetX, chart().width));
     return {
       onwheel: (e) => { e.preventDefault(); this.zoom(at(e), e.deltaY > 0 ? 1.25 : 0.8); },
       ondblclick: () => this.set(0, this.count),

@@ -55,6 +55,10 @@ def check_shape(shape: Any) -> tuple[int, ...]:
     try:
         dims = tuple(to_index(dim) for dim in shape)
     except TypeError:
+        if isinstance(shape, (tuple, list)) and any(dim is None for dim in shape):
+            raise TypeError("%r has a dimension of None, but shapes are fixed: give the "
+                            "usual number of rows. Other numbers are compiled when they "
+                            "come" % (tuple(shape),)) from None
         raise TypeError("%r is not a shape: expected a sequence of ints"
                         % (shape,)) from None
     if len(dims) > MAX_RANK:

@@ -13,6 +13,7 @@ from .. import _runtime
 from ..errors import AICFError, FailedStateError, InvalidArgumentError
 from ..program import Entry, Program
 from .convert import Converter
+from .locations import split_location
 from .lowered import Lowered
 
 @dataclass(frozen=True)
@@ -173,8 +174,7 @@ def _at(call: Mapping[str, Any], vid: int, outputs: Mapping[str, Any],
         start: Mapping[int, Any]) -> Found:
     """Says what a call computed, and from what."""
     ops = ", ".join(p["kind"] for p in call["body"]["primitives"])
-    layer, _, place = call["location"].rpartition(" at ")
-    location = place.rpartition(":")[0]  # without the column
+    layer, location = split_location(call["location"])
     value = _host(outputs["v%03d" % vid])
     read = []
     for number, own in enumerate(call["in_vids"]):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import _runtime
+from .locations import split_location
 from .view import Page, view
 
 if TYPE_CHECKING:
@@ -135,7 +136,6 @@ def profile(entry: Entry, inputs: Mapping[str, Any], runs: int) -> Profile:
     each = [[r["us"] for r in records[i::len(costs)]] for i in range(len(costs))]
     calls = []
     for cost, micros in zip(costs, each):
-        layer, _, place = cost["location"].rpartition(" at ")
-        calls.append(CallTime(cost["op"], cost["kid"], layer, place.rpartition(":")[0],
+        calls.append(CallTime(cost["op"], cost["kid"], *split_location(cost["location"]),
                               statistics.median(micros), cost["flops"], cost["bytes"]))
     return Profile(entry, calls, statistics.median(times[2:]) * 1e6, *texts)

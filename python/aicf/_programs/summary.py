@@ -13,6 +13,7 @@ from typing import Any
 from ..errors import FailedStateError
 from ..nn import Module
 from ..program import Entry
+from .locations import split_location
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def summary(entry: Entry) -> Summary:
     costs = program.cost_analysis(entry.name)
     flops: dict[str, float] = {}
     for call in costs["by_call"]:
-        layer = call["location"].partition(" at ")[0]  # outside of layers: the line
+        layer = split_location(call["location"])[0]
         flops[layer] = flops.get(layer, 0.0) + call["flops"]
     owned, trainable, total = _parameters(
         signature.model, [path for path, _, _ in signature.layers])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from .. import ops
-from . import pointwise as _pointwise, views as _views
+from . import pointwise as _pointwise, ufuncs as _ufuncs, views as _views
 from .._base.dtypes import DType, dtype_name
 from .._base.hints import missing, refuse_keywords, says_axis
 from .constants import constant_beside, is_array
@@ -23,8 +23,10 @@ class Operators(Operand):
     """The arithmetic of whatever stands for a traced tensor. It broadcasts as NumPy's."""
 
     __slots__ = ()
-    # So NumPy leaves `array + tensor` to the tensor, which makes the array a constant.
-    __array_ufunc__ = None
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **given: Any) -> Any:
+        """numpy.exp(x), numpy.maximum(x, 0), and array + x, where the array is a constant."""
+        return _ufuncs.call(ufunc, method, inputs, given)
 
     def _tensor(self) -> Tensor:
         raise NotImplementedError

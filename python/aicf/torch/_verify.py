@@ -13,6 +13,7 @@ import contextlib
 import copy
 import inspect
 import math
+import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -125,12 +126,42 @@ def _generators_kept() -> Iterator[None]:
         yield
 
 
-def _copy_of(module: Any) -> Any:
-    """A deep copy. PyTorch refuses tensors that have a graph, which a call may have left in
-    an attribute."""
-    made = {id(t): t.detach().clone() for t in tensors_of(module).values()
-            if t.grad_fn is not None}
+def _copy_of(module: Any, made: dict[int, Any] | None = None) -> Any:
+    """A deep copy, whose parts are put into `made` by the id() of the originals. PyTorch
+    refuses tensors that have a graph, which a call may have left in an attribute."""
+    made = {} if made is None else made
+    made.update((id(t), t.detach().clone()) for t in tensors_of(module).values()
+                if t.grad_fn is not None)
     return copy.deepcopy(module, made)
+
+
+def _beside(function: Any, copies: dict[int, Any]) -> Any:
+    """The function as it is for a copy of the module: a penalty on parameters reads those of
+    the copy. What it closes over and the globals that it names are looked at."""
+    if not isinstance(function, types.FunctionType):
+        return function
+    cells = [types.CellType(_of_copies(cell.cell_contents, copies))
+             for cell in function.__closure__ or ()]
+    own = {name: _of_copies(value, copies) for name, value in function.__globals__.items()
+           if isinstance(value, (torch.nn.Module, torch.Tensor, list, tuple, dict))}
+    changed = {n: v for n, v in own.items() if v is not function.__globals__[n]}
+    made = types.FunctionType(function.__code__, {**function.__globals__, **changed},
+                              function.__name__, function.__defaults__, tuple(cells))
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _of_copies(value: Any, copies: dict[int, Any]) -> Any:
+    """The copy of a module or tensor, if there is one; also in lists, tuples and dicts."""
+    if id(value) in copies and isinstance(value, (torch.nn.Module, torch.Tensor)):
+        return copies[id(value)]
+    if type(value) in (list, tuple):
+        found = [_of_copies(v, copies) for v in value]
+        return type(value)(found) if any(a is not b for a, b in zip(found, value)) else value
+    if type(value) is dict:
+        pairs = {k: _of_copies(v, copies) for k, v in value.items()}
+        return pairs if any(pairs[k] is not v for k, v in value.items()) else value
+    return value
 
 
 def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[Any],
@@ -138,13 +169,14 @@ def _eager(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[A
            keywords: Sequence[str] = ()) -> tuple[float, dict[str, Any], dict[str, Any]]:
     """Loss, gradients and what is kept, of a copy that has made one step; if `shaken`, from
     parameters that are another rounding."""
-    own = _copy_of(module).to(dtype)
+    copies: dict[int, Any] = {}
+    own = _copy_of(module, copies).to(dtype)
     for i, parameter in enumerate(own.parameters() if shaken else ()):
         with torch.no_grad():
             signs = torch.arange(parameter.numel(), device=parameter.device) * 7919 + i
             parameter.mul_(1 + ((signs % 5) - 2).reshape(parameter.shape) * 2.0 ** -22)
     loss_of = _copy_of(loss_fn).to(dtype) if isinstance(loss_fn, torch.nn.Module) \
-        else loss_fn
+        else _beside(loss_fn, copies)
 
     place = next((t.device for t in (*own.parameters(), *own.buffers())), None)
 

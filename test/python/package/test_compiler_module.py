@@ -136,7 +136,7 @@ def test_functions_end_one_by_one(module):
     refuses(lambda: module.end_function([(0, OUTPUT)], {"a": DTypeName("f8")}), '"f8"')
     module.end_function([(0, OUTPUT)], {})
     refuses(lambda: module.begin_function("f", *HERE),
-            'there is a function "f" already')
+            'there is an entry "f" already')
     module.begin_function("g", *HERE)
     module.abandon_function()  # and its name is free
     module.begin_function("g", *HERE)

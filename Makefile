@@ -93,13 +93,17 @@ fuzz-torch: build
 	cd test/python && $(TORCH) -W ignore -m fuzz --torch --bin $(abspath $(BUILD))/bin \
 	  --count $(PROGRAMS) --seed $(SEED)
 
-# The import of PyTorch's modules beside PyTorch itself, which .deps/torch gets the first
-# time (900 MB). Further arguments of pytest: TORCH_TESTS="-k nanogpt".
+# The import of PyTorch's modules beside PyTorch itself, and what people use with it, which
+# .deps/torch gets the first time (1.3 GB). Further arguments of pytest:
+# TORCH_TESTS="-k nanogpt".
 TORCH_TESTS ?=
+TORCH_PACKAGES = torch==2.13.0 numpy pytest pytest-xdist safetensors tqdm pandas scikit-learn \
+  torchmetrics tensorboard lightning==2.6.6 transformers==5.24.0 accelerate
 test-torch: build
-	@test -f .deps/torch/made || { /usr/bin/python3 -m venv .deps/torch && \
-	  .deps/torch/bin/python3 -m pip install -q --disable-pip-version-check torch==2.13.0 \
-	    numpy pytest pytest-xdist safetensors tqdm && touch .deps/torch/made; }
+	@grep -qsx '$(TORCH_PACKAGES)' .deps/torch/made || { \
+	  /usr/bin/python3 -m venv .deps/torch && .deps/torch/bin/python3 -m pip install -q \
+	    --disable-pip-version-check $(TORCH_PACKAGES) && \
+	  echo '$(TORCH_PACKAGES)' >.deps/torch/made; }
 	cd test/pytorch && PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 AICF_SOURCE_DIR=$(CURDIR) \
 	  AICF_BINARY_DIR=$(abspath $(BUILD)) PYTHONPATH=$(abspath $(BUILD))/python \
 	  $(CURDIR)/.deps/torch/bin/python3 -m pytest -W ignore -n $(JOBS) -p no:cacheprovider \

@@ -272,7 +272,7 @@ def test_layers_have_their_names(layers):
     assert ["body.0", "model.py:13:0"] in cells and ["head", "model.py:13:0"] in cells
     labels = layers.run("return panel.entry.tensors.filter((t) => t.segment === 'temp')"
                         ".map((t) => t.label);")
-    assert {"body.0 relu", "head bias_add"} < set(labels)
+    assert {"body.0 relu", "head gemm"} < set(labels)
     assert not any(re.match(r"t\d+$", label) for label in labels)
     layers.find(".row.body[data-call='1']").click()
     assert "body.0" in layers.find(".details").text

@@ -1,0 +1,139 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One step of somebody else's loop: compiled if it can be, and else PyTorch's own.
+
+    batch of any structure -> its tensors -> aicf.torch.Step, made at the first batch
+                                          -> None: the loop goes on in PyTorch, and the
+                                             reason has been said once
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils import _pytree
+
+from ..errors import AICFError, ModuleImportError
+from ..torch import compile_step
+from ..torch._step import Step
+
+
+def _refuse(what: str) -> Any:
+    raise ModuleImportError(what, "", 0)
+
+
+class Watched:
+    """What a step reads that another call may have another value of, by name: properties
+    of a class that raise while the step is compiled."""
+
+    def __init__(self, owner: Any, names: Sequence[str], more: Mapping[str, Any]) -> None:
+        self.owner = owner
+        kind = type(owner)
+
+        def watched(name: str) -> Any:
+            return property(lambda own: _refuse(
+                "it reads self.%s, whose value would be that of the first batch" % name))
+        own = {name: watched(name) for name in names if hasattr(kind, name)}
+        self._kind = type(kind.__name__, (kind,), {
+            "__module__": kind.__module__, "__qualname__": kind.__qualname__, **own, **more})
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        before = type(self.owner)
+        self.owner.__class__ = self._kind
+        try:
+            yield
+        finally:
+            self.owner.__class__ = before
+
+
+class NoNumber:
+    """Stands for the number of a batch: a step that computes with it cannot be compiled."""
+
+    def _refused(self, *args: Any) -> Any:
+        _refuse("it computes with batch_idx, whose value would be that of the first batch")
+
+    __bool__ = __int__ = __index__ = __float__ = __eq__ = __ne__ = __lt__ = __le__ = _refused
+    __gt__ = __ge__ = __add__ = __radd__ = __sub__ = __mul__ = __mod__ = _refused
+    __floordiv__ = __truediv__ = __hash__ = _refused
+
+
+class Whole(torch.nn.Module):  # type: ignore[misc]
+    """A module's own training step as a module: `forward(*tensors)` puts the batch together
+    and returns what the step returns."""
+
+    def __init__(self, module: Any, call: Callable[[Any, Any], Any], structure: Any) -> None:
+        super().__init__()
+        self.module = module
+        self._call, self._structure = call, structure
+
+    def forward(self, *tensors: Any) -> Any:
+        return self._call(self.module, _pytree.tree_unflatten(list(tensors), self._structure))
+
+
+class Engine:
+    """Attributes:
+        step: the compiled step, or None before the first batch and in PyTorch's own loop.
+        reason: why the loop is PyTorch's own, or "".
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.step: Step | None = None
+        self.reason = ""
+        self._say = say
+        self._structure: Any = None
+
+    def leave(self, reason: str) -> None:
+        """Goes on in PyTorch. The module and its optimizer get what the step has."""
+        if self.step is not None:
+            self.give_back()
+            self.step = None
+        if not self.reason:
+            self.reason = reason
+            self._say("AICF does not run this training, and PyTorch does: " + reason)
+
+    def give_back(self) -> None:
+        """Gives parameters and moments to the module and its optimizer."""
+        if self.step is not None:
+            self.step.sync_to_module()
+            self.step.sync_to_optimizer()
+
+    def run(self, module: Any, call: Callable[[Any, Any], Any], optimizer: Any, batch: Any,
+            watched: Callable[[], contextlib.AbstractContextManager[None]],
+            **options: Any) -> Any:
+        """Runs a step: call(module, batch) gives a loss, or a loss and a dict. `watched` is
+        entered wherever it is traced.
+
+        Returns: what the step returns, or None if PyTorch is to run it.
+        """
+        if self.reason:
+            return None
+        tensors, structure = _pytree.tree_flatten(batch)
+        if not tensors or not all(isinstance(t, torch.Tensor) for t in tensors):
+            self.leave("a batch has something in it that is not a tensor")
+            return None
+        try:
+            if self.step is None:
+                self._structure = structure
+                with watched():
+                    self.step = compile_step(Whole(module, call, structure),
+                                             lambda result: result, optimizer, tensors,
+                                             **options)
+            if structure != self._structure:
+                raise ModuleImportError("a batch has another structure than the first one",
+                                        "", 0)
+            with watched():  # another number of rows is compiled
+                return self.step(*tensors)
+        except AICFError as error:
+            self.leave(error.message if hasattr(error, "message") else str(error))
+        except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
+            self.leave("%s: %s" % (type(error).__name__, error))
+        return None
+
+
+def tensor_of(array: Any, device: Any) -> Any:
+    """A result of a step as a tensor of its own."""
+    return torch.from_dlpack(array).to(device).clone()

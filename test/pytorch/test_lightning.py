@@ -1,0 +1,182 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""aicf.integrations.lightning: modules as they are, and what is left to PyTorch."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+L = pytest.importorskip("lightning.pytorch")
+warnings.filterwarnings("ignore")
+
+from aicf.integrations.lightning import AICFStrategy  # noqa: E402
+
+X = torch.randn(96, 6, generator=torch.Generator().manual_seed(0))
+Y = (X[:, 0] > 0).long() + (X[:, 1] > 0)
+
+
+class Classifier(L.LightningModule):
+    """As Lightning's own tutorials write it."""
+
+    def __init__(self, rate=1e-2):
+        super().__init__()
+        self.save_hyperparameters()
+        self.net = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 3))
+
+    def forward(self, x):
+        return self.net(x)
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        logits = self(x)
+        loss = F.cross_entropy(logits, y)
+        self.log("train_loss", loss, prog_bar=True)
+        self.log_dict({"train_accuracy": (logits.argmax(-1) == y).float().mean()},
+                      on_step=False, on_epoch=True)
+        return loss
+
+    def validation_step(self, batch, batch_idx):
+        x, y = batch
+        self.log("val_loss", F.cross_entropy(self(x), y))
+
+    def configure_optimizers(self):
+        optimizer = torch.optim.AdamW(self.parameters(), self.hparams.rate)
+        return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)]
+
+
+def loader(rows=96, size=16):
+    return torch.utils.data.DataLoader(
+        torch.utils.data.TensorDataset(X[:rows], Y[:rows]), batch_size=size)
+
+
+def train(module, strategy, data=None, epochs=2, **options):
+    torch.manual_seed(0)
+    trainer = L.Trainer(
+        max_epochs=epochs, logger=False, enable_progress_bar=False, accelerator="cpu",
+        enable_model_summary=False, **{"enable_checkpointing": False, **options},
+        **({"strategy": strategy} if strategy else {}))
+    trainer.fit(module, data or loader(), loader(32))
+    return trainer
+
+
+def make(kind=Classifier, **options):
+    torch.manual_seed(1)
+    return kind(**options)
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"gradient_clip_val": 0.1}, {"accumulate_grad_batches": 2}])
+def test_a_module_trains_as_in_lightning(options):
+    own, other, strategy = make(), make(), AICFStrategy()
+    trainer = train(own, strategy, **options)
+    expected = train(other, None, **options)
+    assert strategy.engine.step is not None and not strategy.engine.reason
+    for (name, a), b in zip(own.named_parameters(), other.parameters()):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5, msg=name)
+    for name in ("train_loss", "train_accuracy", "val_loss"):
+        assert float(trainer.callback_metrics[name]) == pytest.approx(
+            float(expected.callback_metrics[name]), rel=1e-3), name
+    assert trainer.global_step == expected.global_step
+    assert trainer.optimizers[0].param_groups[0]["lr"] == \
+        expected.optimizers[0].param_groups[0]["lr"]
+
+
+def test_a_last_batch_that_is_smaller():
+    own, other, strategy = make(), make(), AICFStrategy()
+    train(own, strategy, loader(90))
+    train(other, None, loader(90))
+    assert strategy.engine.step is not None
+    for a, b in zip(own.parameters(), other.parameters()):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_a_checkpoint_goes_on_in_lightning_and_here(tmp_path):
+    """Two epochs here, one more here or in PyTorch: like three in PyTorch."""
+    whole = make()
+    train(whole, None, epochs=3)
+    trainer = train(make(), AICFStrategy(), epochs=2)
+    trainer.save_checkpoint(tmp_path / "two.ckpt")
+    for strategy in (AICFStrategy(), None):
+        resumed = make()
+        torch.manual_seed(0)
+        L.Trainer(max_epochs=3, logger=False, enable_progress_bar=False, accelerator="cpu",
+                  enable_checkpointing=False, enable_model_summary=False,
+                  **({"strategy": strategy} if strategy else {})).fit(
+                      resumed, loader(), ckpt_path=tmp_path / "two.ckpt")
+        for a, b in zip(resumed.parameters(), whole.parameters()):
+            torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-4)
+
+
+class ByEpoch(Classifier):
+    def training_step(self, batch, batch_idx):
+        return super().training_step(batch, batch_idx) * (1 + self.current_epoch)
+
+
+class ByNumber(Classifier):
+    def training_step(self, batch, batch_idx):
+        return super().training_step(batch, batch_idx) * (2 if batch_idx % 2 else 1)
+
+
+class LogsANumber(Classifier):
+    def training_step(self, batch, batch_idx):
+        loss = super().training_step(batch, batch_idx)
+        self.log("constant", 3.0)
+        return loss
+
+
+class Hook(Classifier):
+    def on_after_backward(self):
+        for p in self.parameters():
+            p.grad.mul_(0.5)
+
+
+class Convolution(Classifier):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(1, 1, 3, padding=1)
+
+    def forward(self, x):
+        return self.net(self.conv(x[:, None])[:, 0])
+
+
+@pytest.mark.parametrize("kind, reason", [
+    (ByEpoch, "reads self.current_epoch"), (ByNumber, "computes with batch_idx"),
+    (LogsANumber, "logs a float"), (Hook, "overrides on_after_backward"),
+    (Convolution, "conv1d")])
+def test_what_goes_on_in_pytorch(kind, reason):
+    own, other, strategy = make(kind), make(kind), AICFStrategy()
+    with pytest.warns(UserWarning, match="AICF does not run this training, and PyTorch does"):
+        train(own, strategy)
+    train(other, None)
+    assert reason in strategy.engine.reason and strategy.engine.step is None
+    for a, b in zip(own.parameters(), other.parameters()):
+        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-6)
+
+
+def test_in_the_middle_of_a_run():
+    """The third batch has another structure: PyTorch goes on with what the step has."""
+    class Either(Classifier):
+        def training_step(self, batch, batch_idx):
+            batch = (batch["x"], batch["y"]) if isinstance(batch, dict) else batch
+            return F.cross_entropy(self(batch[0]), batch[1])
+    batches = [(X[:16], Y[:16]), (X[16:32], Y[16:32]), {"x": X[32:48], "y": Y[32:48]},
+               (X[48:64], Y[48:64])]
+    own, other, strategy = make(Either), make(Either), AICFStrategy()
+    def one_by_one():
+        return torch.utils.data.DataLoader(batches, batch_size=None)
+    train(own, strategy, one_by_one(), epochs=1)
+    train(other, None, one_by_one(), epochs=1)
+    assert "another structure than the first one" in strategy.engine.reason
+    for a, b in zip(own.parameters(), other.parameters()):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_uneven_accumulation_is_lightnings():
+    strategy = AICFStrategy()
+    train(make(), strategy, loader(80), accumulate_grad_batches=2)
+    assert "an epoch has 5 batches, which 2 do not divide" in strategy.engine.reason
+    assert np.isfinite(float(make().net[0].weight.sum()))

@@ -106,6 +106,11 @@ def Autodiff : Pass<"aicf-autodiff", "ModuleOp"> {
     gradient of a state that is derived from a param is added to the gradient of the param. No
     gradient goes back through `aicf.stop_gradient`, which the pass removes.
 
+    An argument with `aicf.gradient_of = "W"` stands for the gradient of the parameter or input
+    W in the entry itself, such as in an update that is written there. The pass puts the
+    gradient in its place and removes the argument. Such a parameter has no output `grad:W`
+    unless the entry has `aicf.optimizer`.
+
     The backward pass reads a forward value as the result of an `aicf.save`, which stands
     behind the op that makes the value. If that op is a view, the backward pass makes the same
     view of what is saved of its operand.

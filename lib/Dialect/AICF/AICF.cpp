@@ -238,6 +238,8 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
     return checkInit(op, arg, attr);
   if (name == kDataAttr)
     return checkData(op, arg, attr);
+  if (name == kGradientOfAttr)
+    return checkString(op, attr);
   if (name == kFrozenAttr || name == kScratchAttr)
     return checkUnit(op, attr);
   if (name == kWeightDecayAttr || name == kRateScaleAttr) {
@@ -269,7 +271,7 @@ LogicalResult AICFDialect::verifyRegionArgAttribute(Operation *op, unsigned,
          << "' on an argument; known are aicf.role, aicf.name, "
             "aicf.init, aicf.data, aicf.frozen, aicf.weight_decay, "
             "aicf.lr_scale, aicf.step_lag, aicf.group, aicf.scratch, "
-            "aicf.derived_from and aicf.vid";
+            "aicf.gradient_of, aicf.derived_from and aicf.vid";
 }
 
 LogicalResult AICFDialect::verifyRegionResultAttribute(Operation *op, unsigned,

@@ -7,6 +7,8 @@
 
 #include "lib/Transforms/Step/Activity.h"
 
+#include "llvm/ADT/StringSet.h"
+
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -42,8 +44,13 @@ LogicalResult Activity::findTrained() {
   for (auto [i, result] : llvm::enumerate(signature.results))
     if (func->hasAttr(kOptimizerAttr))
       updatedBy[result.updates] = i;
+  llvm::StringSet<> asked;
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    if (auto name = func.getArgAttrOfType<StringAttr>(i, kGradientOfAttr))
+      asked.insert(name.getValue());
   for (auto [i, arg] : llvm::enumerate(signature.arguments)) {
-    if (arg.role != Role::Param || func.getArgAttr(i, kFrozenAttr))
+    bool isAsked = arg.role == Role::Input && asked.contains(arg.name);
+    if (!isAsked && (arg.role != Role::Param || func.getArgAttr(i, kFrozenAttr)))
       continue;
     if (arg.name.empty())
       return func.emitError() << "argument " << i
@@ -52,15 +59,15 @@ LogicalResult Activity::findTrained() {
     auto type = cast<RankedTensorType>(func.getArgument(i).getType());
     if (!isa<FloatType>(type.getElementType()))
       return func.emitError()
-             << "parameter \"" << arg.name << "\" is " << type
-             << ": integers have no gradient; mark it aicf.frozen, or make it "
-                "a state";
+             << (isAsked ? "input \"" : "parameter \"") << arg.name << "\" is "
+             << type << ": integers have no gradient"
+             << (isAsked ? "" : "; mark it aicf.frozen, or make it a state");
     if (auto it = updatedBy.find(arg.name); it != updatedBy.end())
       return func.emitError()
              << "result " << it->second << " updates \"" << arg.name
              << "\", which 'aicf.optimizer' trains: mark the parameter "
                 "aicf.frozen, or remove the update";
-    params.push_back({func.getArgument(i), arg.name.str(), {}});
+    params.push_back({func.getArgument(i), arg.name.str(), {}, {}});
   }
   if (params.empty())
     return func.emitError()
@@ -72,6 +79,32 @@ LogicalResult Activity::findTrained() {
   for (auto [i, arg] : llvm::enumerate(signature.arguments))
     if (Trained *param = byName.lookup(arg.derivedFrom))
       param->copies.push_back(func.getArgument(i));
+  return findPlaces();
+}
+
+/// What stands for gradients, by the names of what they are of.
+LogicalResult Activity::findPlaces() {
+  for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+    auto name = func.getArgAttrOfType<StringAttr>(i, kGradientOfAttr);
+    if (!name)
+      continue;
+    auto of = llvm::find_if(params, [&](const Trained &t) {
+      return t.name == name.getValue();
+    });
+    if (of == params.end())
+      return func.emitError()
+             << "argument " << i << " is the gradient of " << name
+             << ", which is neither a trained parameter nor an input";
+    if (of->place)
+      return func.emitError() << "arguments " << of->place.getArgNumber()
+                              << " and " << i << " are both the gradient of "
+                              << name;
+    of->place = func.getArgument(i);
+    if (of->place.getType() != of->param.getType())
+      return func.emitError() << "argument " << i << " is the gradient of "
+                              << name << " and " << of->place.getType()
+                              << ", expected " << of->param.getType();
+  }
   return success();
 }
 

@@ -15,11 +15,14 @@
 namespace aicf {
 using namespace mlir;
 
-/// A trained parameter and the copies of it that the entry reads.
+/// A trained parameter, or an input whose gradient somebody asks for, and the copies
+/// of a parameter that the entry reads.
 struct Trained {
   BlockArgument param;
   std::string name;
   SmallVector<BlockArgument, 1> copies; ///< states derived from it
+  /// What stands for the gradient in the entry ('aicf.gradient_of'), or null.
+  BlockArgument place;
 };
 
 class Activity {
@@ -42,6 +45,7 @@ public:
 private:
   explicit Activity(func::FuncOp func) : func(func) {}
   LogicalResult findTrained();
+  LogicalResult findPlaces();
   void findVaried();
 
   func::FuncOp func;

@@ -13,6 +13,7 @@
 #include "lib/Transforms/Step/Activity.h"
 #include "lib/Transforms/Step/EntryBuilder.h"
 
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace aicf {
@@ -51,6 +52,7 @@ private:
   LogicalResult seed();
   LogicalResult differentiate(Operation *op);
   LogicalResult addGradients();
+  void fillPlaces(ArrayRef<std::pair<BlockArgument, Value>> places);
   void sinkCounters(ArrayRef<Operation *> forward);
   void removeMarks(ArrayRef<Operation *> forward);
 
@@ -178,8 +180,31 @@ LogicalResult Differentiator::differentiate(Operation *op) {
   return success();
 }
 
+/// Puts gradients in the place of the arguments that stand for them. What reads one
+/// stands in front of the backward pass, and goes behind it.
+void Differentiator::fillPlaces(
+    ArrayRef<std::pair<BlockArgument, Value>> places) {
+  if (places.empty())
+    return;
+  llvm::DenseMap<Value, Value> gradientAt(places.begin(), places.end());
+  for (auto [place, gradient] : places)
+    place.replaceAllUsesWith(gradient);
+  entry.mapResults([&](Value v) {
+    Value gradient = gradientAt.lookup(v);
+    return gradient ? gradient : v;
+  });
+  // From the last on: the numbers of those in front stay.
+  SmallVector<unsigned> numbers = llvm::map_to_vector(
+      places, [](const auto &each) { return each.first.getArgNumber(); });
+  llvm::sort(numbers, std::greater<>());
+  for (unsigned number : numbers)
+    entry.eraseArgument(number);
+  mlir::sortTopologically(&func.front());
+}
+
 /// The gradient of each parameter: of itself, and of copies of it.
 LogicalResult Differentiator::addGradients() {
+  SmallVector<std::pair<BlockArgument, Value>> places;
   for (const Trained &t : activity.trained()) {
     Value grad = cotangent(t.param);
     for (BlockArgument copy : t.copies) {
@@ -199,8 +224,15 @@ LogicalResult Differentiator::addGradients() {
     if (!grad)
       return activity.reportUnreached(t, loss,
                                       [&](Value v) { return isUsed(v); });
-    entry.addGradient(grad, t.name);
+    if (t.place)
+      places.push_back({t.place, grad});
+    // An optimizer reads it, and so does whoever asked for no place.
+    if (!t.place || func->hasAttr(kOptimizerAttr))
+      if (EntrySignature(func).arguments[t.param.getArgNumber()].role ==
+          Role::Param)
+        entry.addGradient(grad, t.name);
   }
+  fillPlaces(places);
   return success();
 }
 
@@ -274,8 +306,16 @@ struct Autodiff : aicf::impl::AutodiffBase<Autodiff> {
     for (func::FuncOp func : getEntries(getOperation())) {
       if (failed(checkStepForm(func)))
         return signalPassFailure();
-      if (!hasLoss(func))
+      if (!hasLoss(func)) {
+        for (unsigned i = 0; i < func.getNumArguments(); ++i)
+          if (func.getArgAttr(i, kGradientOfAttr)) {
+            func.emitError() << "argument " << i
+                             << " is a gradient, but no result has "
+                                "'aicf.minimize'";
+            return signalPassFailure();
+          }
         continue;
+      }
       FailureOr<Activity> activity = Activity::of(func);
       if (failed(activity) || failed(Differentiator(func, *activity).run()))
         return signalPassFailure();

@@ -94,6 +94,11 @@ void EntryBuilder::filterResults(llvm::function_ref<bool(unsigned)> keep) {
   resAttrs = std::move(keptAttrs);
 }
 
+void EntryBuilder::eraseArgument(unsigned index) {
+  argAttrs.erase(argAttrs.begin() + index);
+  func.front().eraseArgument(index);
+}
+
 void EntryBuilder::dropAttr(StringRef name) {
   for (auto *all : {&argAttrs, &resAttrs})
     for (DictionaryAttr &attrs : *all) {

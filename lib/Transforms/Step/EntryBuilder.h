@@ -38,6 +38,8 @@ public:
   void mapResults(llvm::function_ref<Value(Value)> map);
   /// Keeps only the results for which `keep` says so.
   void filterResults(llvm::function_ref<bool(unsigned)> keep);
+  /// Removes an argument that nobody reads.
+  void eraseArgument(unsigned index);
   /// Drops an attribute from every argument and result.
   void dropAttr(StringRef name);
   /// Writes arguments, results and their attributes.

@@ -88,6 +88,9 @@ inline constexpr llvm::StringLiteral kMinimizeAttr = "aicf.minimize";
 inline constexpr llvm::StringLiteral kFrozenAttr = "aicf.frozen";
 inline constexpr llvm::StringLiteral kRecomputeAttr = "aicf.recompute";
 inline constexpr llvm::StringLiteral kGradAttr = "aicf.grad";
+/// On an argument of role input: the name of the parameter or input whose gradient
+/// it stands for. --aicf-autodiff puts the gradient in its place.
+inline constexpr llvm::StringLiteral kGradientOfAttr = "aicf.gradient_of";
 /// On a 16-bit arith.constant in a map: the f64 that it was before it was rounded,
 /// which a field of an op keeps.
 inline constexpr llvm::StringLiteral kExactAttr = "aicf.exact";

@@ -71,6 +71,7 @@ class _Persistent(Operators):
         self.init = _check_init(init, self.shape, self.dtype)
         self.name = name
         self.zero_row: int | None = None  # a row that starts with zeros
+        self.is_models = True  # and not an optimizer's, or an average
 
     def _tensor(self) -> Tensor:
         return current_trace("a %s is used" % type(self).__name__.lower()).of(self)

@@ -240,7 +240,8 @@ class Program:
         owners: set[str] = set()
         for signature in self.lowered.traced.signatures.values() \
                 if self.lowered else ():
-            owners.update(signature.persistent)
+            owners.update(name for name, owner in signature.persistent.items()
+                          if getattr(owner, "is_models", True))
         return [t["name"] for t in self.plan.persistent()
                 if t["role"] == "param" or t["name"] in owners]
 

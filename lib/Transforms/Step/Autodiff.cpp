@@ -12,6 +12,7 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Step/Activity.h"
 #include "lib/Transforms/Step/EntryBuilder.h"
+#include "lib/Transforms/Step/Gradients.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -224,8 +225,9 @@ LogicalResult Differentiator::addGradients() {
     if (!grad)
       return activity.reportUnreached(t, loss,
                                       [&](Value v) { return isUsed(v); });
-    if (t.place)
-      places.push_back({t.place, grad});
+    if (t.place) // what reads it was written for the parameter's type
+      places.push_back({t.place, castTo(backward, grad,
+                                        getElementTypeOrSelf(t.place))});
     // An optimizer reads it, and so does whoever asked for no place.
     if (!t.place || func->hasAttr(kOptimizerAttr))
       if (EntrySignature(func).arguments[t.param.getArgNumber()].role ==

@@ -42,11 +42,15 @@ static llvm::DenseSet<Operation *>
 findStateOps(func::FuncOp func, const EntrySignature &signature) {
   llvm::DenseSet<Operation *> found;
   Operation *end = func.front().getTerminator();
+  const bool trainsItself = hasLoss(func);
   auto isForState = [&](OpOperand &use) {
     if (use.getOwner() != end)
       return found.contains(use.getOwner());
     int64_t target = signature.results[use.getOperandNumber()].target;
-    return target >= 0 && signature.arguments[target].role == Role::State;
+    if (target < 0)
+      return false;
+    Role role = signature.arguments[target].role;
+    return role == Role::State || (role == Role::Param && trainsItself);
   };
   for (Operation &op : llvm::reverse(func.front().without_terminator()))
     if (llvm::all_of(op.getUses(), isForState))

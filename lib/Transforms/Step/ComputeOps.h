@@ -20,7 +20,8 @@ using namespace mlir;
 ///   nothing, and a scaled loss may not fit;
 /// - what has a finite number that would be infinite in 16 bits;
 /// - what reaches nothing but new values of states, which are f32: a running mean that
-///   moves by less than 16 bits show would stand still.
+///   moves by less than 16 bits show would stand still. So would a parameter whose update
+///   is written in the entry, beside its loss.
 class ComputeOps {
 public:
   ComputeOps(func::FuncOp func, const EntrySignature &signature,

@@ -126,10 +126,9 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "ParameterList": "parameters in a list that is an attribute are found",
     },
     "aicf.optim": {
-        **{name: "it " + _NOT_YET + ": there are AdamW, Adam, SGD and Lion; optax's run "
-                 "by aicf.jax" for name in (
-                     "RMSprop", "Adagrad", "NAdam", "RAdam", "Adamax", "Adadelta", "Muon",
-                     "LBFGS", "Adafactor")},
+        "LBFGS": "aicf.optim.Custom(update, states=...) is an optimizer that is a function "
+                 "of one gradient a step",
+        "Adafactor": "aicf.optim.Custom(update, states=...) is an optimizer of your own",
         "OneCycleLR": "aicf.optim.WarmupCosine(peak, warmup, steps, end)",
         "ExponentialLR": "aicf.optim.StepDecay(start, factor, 1)",
         "ReduceLROnPlateau": "aicf.callbacks.ReduceLROnPlateau(factor, patience)",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import sizes as _sizes
@@ -16,7 +17,7 @@ from .._tracing.trace import (EntryTrace, Operand, TraceAgain, as_tensor, attrib
                               location_of)
 from ..errors import TraceError, near_names
 from ..nn import Module, aliases_of, settings_of
-from ..optim import Optimizer, Schedule
+from ..optim import Custom, Optimizer, Schedule
 from .entry import ACCUMULATE
 from .further import entry_name
 from .signature import DICT, TENSOR, TENSOR_AND_DICT, TUPLE, Signature, Spec, specs_of
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Before the path of a module in `outputs`.
 LAYER = "layer:"
+#: Before the name of an input or a parameter.
+GRADIENT = "grad:"
 
 Outputs = list[tuple[str, Tensor, bool]]  # name, value, whether it is minimized
 
@@ -86,6 +89,33 @@ def _names_of(model: Module | None) -> dict[int, str]:
                                           model.named_buffers(),
                                           model.named_modules())
             for name, owner in named}
+
+
+@dataclass(frozen=True)
+class _Behind:
+    """What a step computes behind its loss: gradients of inputs that `outputs` names, and
+    updates by an optimizer that is a function."""
+
+    custom: Custom | None
+    prefix: str
+    outputs: tuple[str, ...]
+
+    def __call__(self, entry: EntryTrace) -> None:
+        for name in self.outputs:
+            own = name.removeprefix(GRADIENT)
+            if name.startswith(GRADIENT) and own in entry.inputs:
+                entry.keep(name, entry.gradient_of(own))
+        if self.custom is None:
+            return
+        trained = {name: owner for name, owner in entry.persistent.items()
+                   if getattr(owner, "requires_grad", False)}
+        if not trained:
+            raise TraceError("there is no parameter to train: the loss uses none of the "
+                             "model's, or all are frozen by requires_grad_(False)")
+        gradients = {name: entry.gradient_of(name) for name in trained}
+        wanted = [n for n in self.outputs if not n.startswith(LAYER)
+                  and n.removeprefix(GRADIENT) not in entry.inputs]
+        self.custom.build(entry, trained, gradients, self.prefix, wanted)
 
 
 class Traced:
@@ -163,18 +193,22 @@ class Traced:
         values: dict[str, Any] = {}
         owner = self._owner_of(optimizer, name)
         prefix = "" if owner == next(iter(self._optimizers), owner) else owner + "/"
+        custom = optimizer if isinstance(optimizer, Custom) else None
         if optimizer is not None:
-            attributes["aicf.optimizer"] = attribute_text(
-                optimizer.attribute(prefix + "lr"))
-            gradients = [n for n in _checked_names(outputs) if not n.startswith(LAYER)]
-            if gradients:
-                attributes["aicf.outputs"] = attribute_text(
-                    "[%s]" % ", ".join('"%s"' % name for name in gradients))
+            gradients = [n for n in _checked_names(outputs) if not n.startswith(LAYER)
+                         and n.removeprefix(GRADIENT) not in inputs]
             attributes["aicf.step_count"] = attribute_text('"%sstep"' % prefix)
             values = optimizer.values(prefix)
+            if custom is None:
+                attributes["aicf.optimizer"] = attribute_text(
+                    optimizer.attribute(prefix + "lr"))
+            if custom is None and gradients:
+                attributes["aicf.outputs"] = attribute_text(
+                    "[%s]" % ", ".join('"%s"' % name for name in gradients))
         signature = self._trace(lambda **given: loss(model, **given), loss, model,
                                 specs_of(inputs), name, True, seed, attributes,
-                                is_step=True, layers=_layers_of(outputs))
+                                is_step=True, layers=_layers_of(outputs),
+                                behind=_Behind(custom, prefix, tuple(outputs)))
         signature.is_fixed = is_fixed
         signature.trace_again = self._as_now(model, lambda specs, sized: self.add_step(
             model, loss, optimizer, specs, name=sized, seed=seed, outputs=outputs))
@@ -227,7 +261,8 @@ class Traced:
                model: Module | None, specs: Mapping[str, Spec], name: str,
                training: bool, seed: int, attributes: Mapping[str, Any],
                is_step: bool, takes_model: bool = False,
-               layers: frozenset[str] = frozenset()) -> Signature:
+               layers: frozenset[str] = frozenset(),
+               behind: _Behind | None = None) -> Signature:
         names = _names_of(model)
         self._check_name(name)
         if name in {persistent for _, persistent in _persistent_of(model)}:
@@ -243,7 +278,10 @@ class Traced:
                 tensors = {n: entry.input(n, s.shape, s.dtype)
                            for n, s in specs.items()}
                 result = call(**tensors)
-                form, outputs = _with_kept(entry, *_outputs_of(result, is_step))
+                made = _outputs_of(result, is_step)
+                if behind is not None:
+                    behind(entry)
+                form, outputs = _with_kept(entry, *made)
                 if is_step and outputs[0][1].shape:
                     raise TraceError("the loss is %s, expected a 0-d tensor: take its "
                                      "mean()" % outputs[0][1])
@@ -253,7 +291,7 @@ class Traced:
                 entry.finish(outputs, {**attributes, "aicf.output_form": form})
         except TraceAgain:
             return self._trace(call, source, model, specs, name, training, seed, attributes,
-                               is_step, takes_model, layers)
+                               is_step, takes_model, layers, behind)
         except TraceError as error:
             if not error.filename:  # it is about what the function returned
                 raise TraceError(error.message, *location_of(source)) from None

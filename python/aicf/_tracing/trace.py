@@ -253,6 +253,14 @@ class EntryTrace:
         self._name_of[id(owner)] = name
         return tensor
 
+    def gradient_of(self, name: str) -> Tensor:
+        """Returns the gradient of the loss for a parameter or an input of that name, which
+        the compiler puts in."""
+        of, own = self._tensors[name], "gradient of " + name
+        if own not in self._tensors:
+            self._argument(own, "input", of.shape, of.dtype, {"aicf.gradient_of": name})
+        return self._tensors[own]
+
     def update(self, owner: Persistent, value: Any) -> None:
         """Gives `owner` the value `value` at the end of the step."""
         tensor, old = as_tensor(value), self.of(owner)

@@ -92,6 +92,8 @@ def compile_averages(step: Entry, decay: float) -> Entry:
     shadows = {name: nn.Buffer(owner.shape, "f32", name=PREFIX + name)
                for name, owner in owners.items()}
     count = nn.Buffer((), "i32", name=PREFIX + "updates")
+    for buffer in (count, *shadows.values()):
+        buffer.is_models = False
 
     def ema() -> Any:
         after = ops.step_inc(as_tensor(count))

@@ -285,6 +285,7 @@ def test_averages_of_parameters(tmp_path):
         assert history[epoch]["val_loss"] == pytest.approx(
             aicf.evaluate(other, DATA)["loss"], rel=1e-5)
         other.load_state_dict(kept)
+    assert set(step.state_dict()) == set(mean), "the averages are not the model's"
     for name, value in mean.items():
         np.testing.assert_allclose(step.get(name).numpy(), value, rtol=1e-5, atol=1e-7)
     run(checkpoint=tmp_path)

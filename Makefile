@@ -1,5 +1,7 @@
 # The two commands: `make train` and `make test`. Both install what is missing,
 # configure build/ and build. CMake users need none of this: see README.md.
+# `make` alone prints the targets: a line that begins with their name and ends with a
+# comment of two number signs.
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -11,8 +13,13 @@ ifdef MLIR_DIR
 CMAKE_FLAGS += -DMLIR_DIR=$(MLIR_DIR)
 endif
 
-.PHONY: train test build configure setup fuzz fuzz-texts fuzz-programs fuzz-torch test-torch test-torch-wide test-values test-jax test-view mutants mutants-imports build-mutants goldens update-goldens wheel \
+.PHONY: help train test build configure setup fuzz fuzz-texts fuzz-programs fuzz-torch test-torch test-torch-wide test-values test-jax test-view mutants mutants-imports build-mutants goldens update-goldens wheel \
         fuzz-bindings soak bench docs figures clean
+
+help:
+	@echo "AICF: make TARGET. Times are for two cores, the first time."
+	@awk -F ':.*## ' '/^[a-z-]+( [a-z-]+)*:.*## / { printf "  %-22s %s\n", $$1, $$2 }' \
+	  $(firstword $(MAKEFILE_LIST))
 
 # DEVICE=cuda trains a wider network with its data on the GPU, in PRECISION f32
 # or bf16.
@@ -27,24 +34,24 @@ endif
 
 # Builds what it runs and nothing else: not the tests, not the Python package, and the
 # GPU's device only for DEVICE=cuda.
-train: configure
+train: configure ## train a network for Fashion-MNIST (builds it first: 5 to 8 minutes)
 	@echo "make train: building the compiler and the trainer (the first time" \
 	  "$(if $(TRAIN_TARGETS),some 25,5 to 8) minutes on two cores)"
 	cmake --build $(BUILD) -j $(JOBS) --target train-fashion-mnist $(TRAIN_PLAN)-plan $(TRAIN_TARGETS)
 	$(BUILD)/bin/train-fashion-mnist $(BUILD)/examples/$(TRAIN_PLAN).plan --device $(DEVICE)
 
-test: build
+test: build ## run all tests (10 minutes, after a build of 25)
 	cmake --build $(BUILD) --target tests -j $(JOBS)
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-build: configure
+build: configure ## build everything
 	cmake --build $(BUILD) -j $(JOBS)
 
 configure: setup
 	@test -f $(BUILD)/build.ninja || cmake -S . -B $(BUILD) -G Ninja \
 	  -DCMAKE_BUILD_TYPE=Release -DAICF_WERROR=ON -DAICF_UNITY=$(UNITY) $(CMAKE_FLAGS)
 
-setup:
+setup: ## install what is missing: Debian packages (3.1 GB of disk, 3 minutes)
 	@scripts/setup.sh
 
 # libFuzzer on the plan loader for SECONDS, then the exhaustive sweep, then TEXTS random
@@ -99,7 +106,7 @@ fuzz-torch: build
 TORCH_TESTS ?=
 TORCH_PACKAGES = torch==2.13.0 numpy pytest pytest-xdist safetensors tqdm pandas scikit-learn \
   torchmetrics tensorboard lightning==2.6.6 transformers==5.24.0 accelerate
-test-torch: build
+test-torch: build ## test the import of PyTorch (1.3 GB of packages)
 	@grep -qsx '$(TORCH_PACKAGES)' .deps/torch/made || { \
 	  /usr/bin/python3 -m venv .deps/torch && .deps/torch/bin/python3 -m pip install -q \
 	    --disable-pip-version-check $(TORCH_PACKAGES) && \
@@ -137,7 +144,7 @@ test-torch-wide: build
 # The import of JAX's steps beside JAX itself, with optax, flax and equinox, which .deps/jax
 # gets the first time (500 MB). Further arguments of pytest: JAX_TESTS="-k transformer".
 JAX_TESTS ?=
-test-jax: build
+test-jax: build ## test the import of JAX (500 MB of packages)
 	@test -f .deps/jax/made || { /usr/bin/python3 -m venv .deps/jax && \
 	  .deps/jax/bin/python3 -m pip install -q --disable-pip-version-check jax==0.10.2 \
 	    optax flax equinox numpy pytest pytest-xdist safetensors tqdm && \
@@ -150,7 +157,7 @@ test-jax: build
 # The page of aicf-plan view in headless Chromium. The machine must have Debian's
 # chromium and chromium-driver; SCREENSHOTS names a folder for pictures of it.
 SCREENSHOTS ?=
-test-view: build
+test-view: build ## test the page of a plan in Chromium
 	@test -f .deps/view/made || { /usr/bin/python3 -m venv .deps/view && \
 	  .deps/view/bin/python3 -m pip install -q --disable-pip-version-check selenium \
 	    numpy pytest safetensors tqdm && touch .deps/view/made; }
@@ -160,7 +167,7 @@ test-view: build
 	  -p no:cacheprovider test_view.py
 
 # The picture of the page in the docs: make it again when the page or its example changes.
-figures:
+figures: ## make the pictures in the docs again
 	$(MAKE) test-view SCREENSHOTS=$(abspath $(BUILD)/figures)
 	cp $(BUILD)/figures/view.png $(BUILD)/figures/view-layers.png docs/figures/
 
@@ -172,7 +179,7 @@ goldens update-goldens: build
 
 # A wheel for the Python called PYTHON, in dist/; installs on machines without MLIR.
 PYTHON ?= python3
-wheel: setup
+wheel: setup ## make a wheel for the Python called PYTHON, in dist/
 	PYTHON=$(PYTHON) scripts/wheel.sh
 
 # Wrong types and values for every public call of the package, for SECONDS.
@@ -189,12 +196,12 @@ soak: build build-mutants
 	cd test/python && python3 -m fuzz.soak --bin $(abspath $(BUILD))/bin \
 	  --hours $(HOURS) --report $(abspath $(SOAK_REPORT))
 
-bench: build
+bench: build ## measure the CPU
 	benchmarks/cpu.sh $(BUILD)
 
-docs: build
+docs: build ## make the site of the docs
 	cmake --build $(BUILD) --target site
 	@echo "the pages: $(abspath $(BUILD))/site/index.html"
 
-clean:
+clean: ## remove the build
 	rm -rf $(BUILD)

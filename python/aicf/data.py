@@ -8,6 +8,7 @@ steps per launch.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -15,9 +16,10 @@ from . import ops
 from ._base.hints import missing
 from ._tracing.tensor import Tensor
 from ._tracing.trace import as_tensor, current_trace, trace_error
+from .errors import InvalidArgumentError, near_names
 from .nn import Buffer
 
-__all__ = ["Batches", "load_digits"]
+__all__ = ["Batches", "load_csv", "load_digits"]
 
 
 def load_digits() -> tuple[Any, Any]:
@@ -34,6 +36,49 @@ def load_digits() -> tuple[Any, Any]:
     with importlib.resources.as_file(file) as path:
         table = numpy.loadtxt(path, numpy.float32, delimiter=",")
     return table[:, :64] / 16, table[:, 64].astype(numpy.int32)
+
+
+def load_csv(path: str | os.PathLike[str], target: str | int = -1, *,
+             classes: bool | None = None) -> tuple[Any, Any]:
+    """Loads a table of numbers with a line of names, as pandas writes it.
+
+    Args:
+        path: the file: commas between values, a first line with the names of the columns.
+        target: the column to predict, by name or number; the default is the last one.
+        classes: whether the target are class numbers (i32) and not values (f32). None
+            takes whole numbers of 0 or more for classes.
+    Returns: the other columns, f32 [rows, columns], and the target, [rows], as NumPy
+        arrays.
+    Raises: InvalidArgumentError with the line of what is not a number, or the names of the
+        columns; FileNotFoundError.
+    """
+    import csv
+
+    import numpy
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        rows = [row for row in csv.reader(file) if row]
+    names = [name.strip() for name in rows[0]] if rows else []
+    if len(rows) < 2 or len(names) < 2:
+        raise InvalidArgumentError("%r has %d lines and %d columns, expected a line of names "
+                                   "and lines of numbers" % (str(path), len(rows), len(names)))
+    if isinstance(target, str) and target not in names:
+        raise InvalidArgumentError("%r has no column %r%s; it has %s" % (
+            str(path), target, near_names(target, names), ", ".join(names)))
+    column = names.index(target) if isinstance(target, str) else range(len(names))[target]
+    table = numpy.empty((len(rows) - 1, len(names)))
+    for i, row in enumerate(rows[1:]):
+        try:
+            if len(row) != len(names):
+                raise ValueError("it has %d values" % len(row))
+            table[i] = [float(cell) for cell in row]
+        except ValueError as error:
+            raise InvalidArgumentError(
+                "%r, line %d: %s, expected %d numbers; pandas.read_csv reads more kinds of "
+                "tables" % (str(path), i + 2, error, len(names))) from None
+    wanted = table[:, column]
+    whole = bool((wanted >= 0).all() and (wanted == wanted.round()).all())
+    return (numpy.delete(table, column, 1).astype(numpy.float32), wanted.astype(
+        numpy.int32 if (whole if classes is None else classes) else numpy.float32))
 
 
 class Batches:

@@ -113,3 +113,24 @@ def test_predictions_take_any_layout():
     expected = step.predict(X)
     for x in (np.asfortranarray(X), X.astype("f8"), Table(X), X[::-1][::-1]):
         np.testing.assert_array_equal(step.predict(x), expected)
+
+
+def test_a_table_in_a_file(tmp_path):
+    path = tmp_path / "wine.csv"
+    path.write_text("acid, sugar,class\n0.5,2,0\n1.25,3,1\n-1e-3,4,2\n")
+    x, y = aicf.data.load_csv(path)
+    assert x.dtype == np.float32 and y.dtype == np.int32
+    np.testing.assert_array_equal(x, np.float32([[0.5, 2], [1.25, 3], [-1e-3, 4]]))
+    assert y.tolist() == [0, 1, 2]
+    x, y = aicf.data.load_csv(path, "acid")
+    assert y.dtype == np.float32 and x.tolist() == [[2, 0], [3, 1], [4, 2]]
+    assert aicf.data.load_csv(path, classes=False)[1].dtype == np.float32
+    for text, target, message in (
+            ("a,b\n1,x\n", -1, "line 2: could not convert string to float: 'x'"),
+            ("a,b\n1,2\n1\n", -1, "line 3: .*expected 2 numbers"), ("a,b\n", -1, "1 lines and 2"),
+            ("", -1, "0 lines"), ("alpha,b\n1,2\n", "alpa", 'did you mean "alpha"')):
+        path.write_text(text)
+        with pytest.raises(InvalidArgumentError, match=message):
+            aicf.data.load_csv(path, target)
+    with pytest.raises(FileNotFoundError):
+        aicf.data.load_csv(tmp_path / "none.csv")

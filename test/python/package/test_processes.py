@@ -327,7 +327,7 @@ def test_the_package_shows_what_it_has():
         getattr(aicf, name)
     assert sorted([*aicf._HOME_OF, *aicf._MODULES, "__version__"]) == aicf.__all__
     folder = pathlib.Path(aicf.__file__).parent
-    assert {*aicf._MODULES, "examples"} == {  # programs, which nobody imports
+    assert {*aicf._MODULES, "examples", "integrations"} == {  # which `aicf.` does not import
         path.stem for path in folder.iterdir()
         if (path.suffix == ".py" or (path / "__init__.py").exists()) and path.stem[0] != "_"}
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

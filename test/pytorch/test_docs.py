@@ -31,6 +31,19 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "checkpoint.pt").exists()
 
 
+@pytest.mark.parametrize("page, package", [
+    ("HuggingFace.md", "accelerate"), ("Tables.md", "pandas")])
+def test_other_pages_run(page, package, tmp_path, monkeypatch):
+    pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    text = (PAGE.parent / page).read_text()
+    blocks = re.findall(r"^```python(?: pandas)?\n(.*?)^```", text, re.M | re.S)
+    scope = {"__name__": "page"}
+    exec(compile("\n".join(blocks), page, "exec"), scope)
+    if page == "Tables.md":
+        assert (scope["frame"].guess == scope["frame"].buys).mean() > 0.95
+
+
 def test_the_three_lines_of_readme():
     text = (pathlib.Path(os.environ["AICF_SOURCE_DIR"]) / "README.md").read_text()
     (block,) = re.findall(r"^```python torch\n(.*?)^```", text, re.M | re.S)

@@ -1,6 +1,6 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What cannot be said is one error that says where; nothing is trained wrongly."""
+"""What cannot be translated is one error that says where; nothing is trained wrongly."""
 
 import warnings
 
@@ -31,7 +31,7 @@ def test_all_ops_at_once():
         y = torch.special.i0e(s.a(x))
         y = torch.digamma(torch.tanh(y) + 2)
         return s.b(torch.digamma(torch.tanh(y) + 2))
-    error = refused("ops that cannot be said", Of(forward, a=nn.Linear(6, 4),
+    error = refused("operations that AICF cannot translate", Of(forward, a=nn.Linear(6, 4),
                                                   b=nn.Linear(4, 2)))
     text = str(error)
     assert "aten.digamma.default, 2 times, first in the module" in text

@@ -132,8 +132,8 @@ class WarmupCosine(Schedule):
 @dataclass(frozen=True)
 class Cosine(Schedule):
     """Follows a cosine from `start` to `end` in `steps` steps, and then stays at `end`
-    (Loshchilov, Hutter 2017). Steps count from 1, so that the first update already uses
-    the value after `start`. PyTorch's CosineAnnealingLR is one step behind."""
+    (Loshchilov, Hutter 2017). The first update uses the rate of step 1. PyTorch's
+    CosineAnnealingLR is one step behind: its first update uses `start`."""
 
     start: float
     steps: int

@@ -53,7 +53,7 @@ class Callback:
         return None
 
     def load_state(self, state: Any) -> None:
-        """Takes back what state() returned, when a run is resumed."""
+        """Restores what state() returned, when a run is resumed."""
 
 
 class FunctionCallback(Callback):

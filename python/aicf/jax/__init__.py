@@ -77,7 +77,7 @@ def compile_step(fn: Callable[..., Any], example_args: Sequence[Any],
             aicf.compile.
     Returns: a Step, which you call with the arguments that are not donated. It returns
         what fn returns, without the donated trees.
-    Raises: ModuleImportError with all that cannot be said; InvalidArgumentError: a
+    Raises: ModuleImportError with all that AICF cannot translate; InvalidArgumentError: a
         donated tree that does not come back; VerificationError; CompileError;
         ImportError: no JAX.
     """

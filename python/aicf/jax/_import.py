@@ -103,7 +103,7 @@ class Importer:
 
     def run(self, closed: Any, inputs: Sequence[Any]) -> list[Any]:
         """Returns the results: tensors, or arrays of NumPy for constants. Raises
-        ModuleImportError with all that cannot be said, and TraceAgain where ops of
+        ModuleImportError with all that cannot be translated, and TraceAgain where ops of
         optimizers were raised that would update states which become others."""
         for place, value in enumerate(inputs):
             self.notes.add("argument", value, place)
@@ -369,7 +369,7 @@ def _remembered(of: Any) -> dict[str, Any]:
 
 
 class _Refused(Exception):
-    """The body of a loop has what cannot be said."""
+    """The body of a loop has what cannot be translated."""
 
 
 def tensor_of(value: Any) -> Any:

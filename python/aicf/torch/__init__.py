@@ -126,7 +126,7 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
         name, shapes, outputs, threads, tune, tuning_file, check_indices, options: as in
             aicf.compile_step.
     Returns: a Step, which you call: `loss = step(*inputs, *targets)`.
-    Raises: TraceError with all ops that cannot be said, at the first one's line;
+    Raises: TraceError with all operations that AICF cannot translate, at the first one's line;
         aicf.errors.VerificationError with the parameter that differs;
         InvalidArgumentError: an optimizer that is not known; ImportError: no PyTorch.
     """

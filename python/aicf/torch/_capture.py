@@ -208,7 +208,7 @@ def capture(module: Any, loss_fn: Any, inputs: Sequence[Any], targets: Sequence[
         are_real: whether the user gave the examples, and not their shapes alone.
         may_guard: whether decisions may be guards instead of errors.
         keywords: names of the inputs, if the module takes them by keyword.
-    Raises: ModuleImportError with all that cannot be said.
+    Raises: ModuleImportError with all that cannot be translated.
     """
     check_module(module, loss_fn)
     whole = Whole(module, loss_fn, len(inputs), keywords)
@@ -475,7 +475,7 @@ def is_unknown(captured: Captured, node: Any) -> bool:
 
 
 def refusal(nodes: Sequence[tuple[Any, str]]) -> ModuleImportError:
-    """One error for all ops that cannot be said, with why, how often and where."""
+    """One error for all ops that cannot be translated, with why, how often and where."""
     missing: dict[str, list[Any]] = {}
     for node, why in nodes:
         missing.setdefault(("%s %s" % (node.target, why)).strip(), []).append(node)
@@ -485,5 +485,5 @@ def refusal(nodes: Sequence[tuple[Any, str]]) -> ModuleImportError:
         lines.append("  %s, %d time%s, first in %s%s" % (
             name, len(same), "s" * (len(same) > 1), _path(module_path_of(same[0])),
             ", at %s:%d: %s" % (file, line, code) if file else ""))
-    return ModuleImportError("the module has ops that cannot be said yet:\n%s"
+    return ModuleImportError("the module has operations that AICF cannot translate yet:\n%s"
                              % "\n".join(lines), *line_of(nodes[0][0])[:2])

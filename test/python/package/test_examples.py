@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 
+import numpy as np
 import pytest
 from conftest import BINARY, PROGRAM_ENV, SOURCE
 
@@ -140,7 +141,8 @@ def test_what_a_wheel_holds(tmp_path):
             "_runtime.pyi", "_compiler.pyi"}
 
 
-PAGES = ["README.md", "docs/Tutorial.md", "docs/ForPyTorchAndJaxUsers.md"]
+PAGES = ["README.md", "docs/Tutorial.md", "docs/ForPyTorchAndJaxUsers.md", "docs/Debugging.md",
+         "docs/Logging.md", "docs/FromPythonToC.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -150,7 +152,28 @@ def test_code_blocks_of_the_docs(page, tmp_path, monkeypatch):
     text = (SOURCE / page).read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     assert blocks, page
+    if "plot(" in text:
+        pytest.importorskip("matplotlib")
     exec(compile("\n".join(blocks), page, "exec"), {"__name__": page})
+
+
+def test_the_c_program_of_the_page(tmp_path, monkeypatch):
+    """It predicts what Python does for a row of zeros."""
+    monkeypatch.chdir(tmp_path)
+    text = (SOURCE / "docs/FromPythonToC.md").read_text()
+    python, c = (re.search(r"^```%s\n(.*?)^```" % name, text, re.M | re.S).group(1)
+                 for name in ("python", "c"))
+    scope = {"__name__": "page"}
+    exec(compile(python, "page", "exec"), scope)
+    (tmp_path / "predict.c").write_text(c)
+    library = BINARY / "lib"
+    subprocess.run(["cc", "-Wall", "-Werror", "predict.c", "-I", SOURCE / "include", "-L",
+                    library, "-Wl,-rpath," + str(library), "-laicf", "-o", "predict"],
+                   check=True)
+    said = subprocess.run(["./predict"], check=True, capture_output=True, text=True).stdout
+    expected = scope["step"].predict(np.zeros((1, 64), "f4"))[0]
+    assert [float(line.split(": ")[1]) for line in said.splitlines()] \
+        == pytest.approx(expected.tolist(), rel=1e-4, abs=1e-5)
 
 
 def recipes():

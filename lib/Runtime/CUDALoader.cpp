@@ -53,10 +53,13 @@ StatusOr<void *> openLibrary() {
     if (std::filesystem::exists(path, ignored) || candidates.size() == 1)
       problems += (problems.empty() ? "" : "; ") + problem;
   }
-  if (problems.empty())
+  if (problems.empty()) {
     problems = std::string("there is no ") + kCUDALibrary +
-               ". A build on a machine with nvcc has it (CUDA 13), and so has a "
-               "wheel that is made there; see Installing";
+               ". A build on a machine with nvcc (CUDA 13) has it; see Installing. "
+               "Looked for ";
+    for (size_t i = 0; i < candidates.size(); ++i)
+      problems += (i == 0 ? "" : ", ") + candidates[i];
+  }
   return makeError(StatusCode::NotImplemented,
                    "this build has no CUDA device: ", problems);
 }

@@ -101,6 +101,17 @@ def test_adamw_that_is_written_so_is_the_built_in_one(clip):
     assert int(steps[1].get("step")) == 10
 
 
+def test_corrections_are_computed_once():
+    """Two more parameters take two more calls, of which each updates one."""
+    def calls(layers):
+        net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(layers)])
+        step = aicf.compile_step(net, lambda m, x: (m(x) ** 2).mean(),
+                                 optim.Custom(1e-2, update=adamw, states=STATES), {"x": (4, 8)})
+        ops = [c["op"] for c in step.cost_analysis()["by_call"]]
+        return len([op for op in ops if "sqrt" in op]), len([op for op in ops if "pow" in op])
+    assert calls(1) == (2, 1) and calls(3) == (6, 1)
+
+
 @pytest.mark.parametrize("schedule", [
     optim.Constant(0.1), optim.Linear(0.4, 0.1, 8), optim.Cosine(0.4, 8),
     optim.WarmupCosine(0.4, 3, 9), optim.StepDecay(0.4, 0.5, 2),

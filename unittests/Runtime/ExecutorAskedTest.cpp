@@ -171,7 +171,11 @@ TEST(Executor, MessagesSayWhichAndWhy) {
   EXPECT_EQ(e.write("x", x, sizeof(x)).message(),
             "\"x\" is in 2 entries: name one, such as \"train/x\"");
   EXPECT_EQ(e.find("train/").status().message(),
-            "the plan has no tensor named \"train/\"");
+            "the plan has no tensor named \"train/\"; it has predict/x, predict/y, "
+            "train/loss, train/t, train/x, beside parameters and states");
+  EXPECT_EQ(e.find("rate").status().message(),
+            "the plan has no tensor named \"rate\"; it has loss, lr, t, x, y, "
+            "beside parameters and states");
   EXPECT_EQ(e.read("loss", x, 4).message(),
             "\"loss\" has no value: its entry has not run");
   EXPECT_EQ(e.read("lr", x, 4).message(), "\"lr\" was never written");

@@ -12,9 +12,9 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Step/Activity.h"
 #include "lib/Transforms/Step/EntryBuilder.h"
+#include "lib/Transforms/Step/GradientPlaces.h"
 #include "lib/Transforms/Step/Gradients.h"
 
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace aicf {
@@ -53,7 +53,6 @@ private:
   LogicalResult seed();
   LogicalResult differentiate(Operation *op);
   LogicalResult addGradients();
-  void fillPlaces(ArrayRef<std::pair<BlockArgument, Value>> places);
   void sinkCounters(ArrayRef<Operation *> forward);
   void removeMarks(ArrayRef<Operation *> forward);
 
@@ -181,28 +180,6 @@ LogicalResult Differentiator::differentiate(Operation *op) {
   return success();
 }
 
-/// Puts gradients in the place of the arguments that stand for them. What reads one
-/// stands in front of the backward pass, and goes behind it.
-void Differentiator::fillPlaces(
-    ArrayRef<std::pair<BlockArgument, Value>> places) {
-  if (places.empty())
-    return;
-  llvm::DenseMap<Value, Value> gradientAt(places.begin(), places.end());
-  for (auto [place, gradient] : places)
-    place.replaceAllUsesWith(gradient);
-  entry.mapResults([&](Value v) {
-    Value gradient = gradientAt.lookup(v);
-    return gradient ? gradient : v;
-  });
-  // From the last on: the numbers of those in front stay.
-  SmallVector<unsigned> numbers = llvm::map_to_vector(
-      places, [](const auto &each) { return each.first.getArgNumber(); });
-  llvm::sort(numbers, std::greater<>());
-  for (unsigned number : numbers)
-    entry.eraseArgument(number);
-  mlir::sortTopologically(&func.front());
-}
-
 /// The gradient of each parameter: of itself, and of copies of it.
 LogicalResult Differentiator::addGradients() {
   SmallVector<std::pair<BlockArgument, Value>> places;
@@ -234,7 +211,7 @@ LogicalResult Differentiator::addGradients() {
           Role::Param)
         entry.addGradient(grad, t.name);
   }
-  fillPlaces(places);
+  fillGradientPlaces(func, entry, places);
   return success();
 }
 
@@ -309,13 +286,8 @@ struct Autodiff : aicf::impl::AutodiffBase<Autodiff> {
       if (failed(checkStepForm(func)))
         return signalPassFailure();
       if (!hasLoss(func)) {
-        for (unsigned i = 0; i < func.getNumArguments(); ++i)
-          if (func.getArgAttr(i, kGradientOfAttr)) {
-            func.emitError() << "argument " << i
-                             << " is a gradient, but no result has "
-                                "'aicf.minimize'";
-            return signalPassFailure();
-          }
+        if (failed(checkNoGradientPlace(func)))
+          return signalPassFailure();
         continue;
       }
       FailureOr<Activity> activity = Activity::of(func);

@@ -83,8 +83,9 @@ class Custom(Optimizer):
             else trace.hyper(prefix + "lr", float(self.lr))
         numbers["step"] = number.astype("f32")
         self._keep(trace, gradients, wanted)
-        for name, gradient in self._clipped(gradients).items():
-            self._update(trained[name], name, gradient, {**numbers, "name": name})
+        with trace.shared_numbers():
+            for name, gradient in self._clipped(gradients).items():
+                self._update(trained[name], name, gradient, {**numbers, "name": name})
         count.update(number)
 
     def _buffer(self, name: str, shape: tuple[int, ...], dtype: str, init: Any) -> Buffer:

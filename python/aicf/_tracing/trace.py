@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from .._base.dtypes import DType, dtype_name, to_index
 from ..errors import TraceError
+from .returned import Returned
 
 if TYPE_CHECKING:
     from .. import _compiler
@@ -175,12 +176,13 @@ def emit1(op: str, operands: Sequence[Any], attributes: Mapping[str, Any],
     return current_trace(op).emit(op, operands, attributes, required)[0]
 
 
-class EntryTrace:
+class EntryTrace(Returned):
     """One function of a module while it is traced."""
 
     def __init__(self, module: _compiler.Module, name: str,
                  names: Mapping[int, str], training: bool, seed: int,
                  tensor_type: type[Tensor]) -> None:
+        super().__init__()
         self.module, self.name, self.training = module, name, training
         self._tensor_type = tensor_type
         self.names = names  # of parameters and buffers, by id()
@@ -194,16 +196,10 @@ class EntryTrace:
         self.place: tuple[str, int] | None = None
         #: The rows of the data and of a batch, if batches are taken on the device.
         self.resident: tuple[int, int] | None = None
-        #: The paths of the modules whose forward() is running; and for those that have
-        #: run the path, the class and the shapes of what they returned.
+        #: The paths of the modules whose forward() is running.
         self._layers = [""]
-        #: Values that the entry returns beside the function's own, by name; and the paths
-        #: of modules whose results are to be among them.
-        self.kept: dict[str, Tensor] = {}
-        self.wanted_layers: frozenset[str] = frozenset()
         self._recomputed: set[str] = set()  # blocks
         self._is_recomputed = False
-        self.layers: list[tuple[str, str, str]] = []
         self._tensors: dict[str, Tensor] = {}
         self._updates: dict[str, Tensor] = {}
         self._counter: Tensor | None = None
@@ -310,6 +306,10 @@ class EntryTrace:
              required: int | None = None) -> tuple[Tensor, ...]:
         slots = [self._slot(op, operand, required is None or i < required)
                  for i, operand in enumerate(operands)]
+        key = (op, str(slots), str(sorted(attributes.items()))) if self._shares_numbers \
+            else ("", "", "")
+        if key in self._numbers:
+            return self._numbers[key]
         results = self.module.emit(op, slots, dict(attributes), *user_line(),
                                    self._layers[-1])
         for slot in slots:
@@ -323,26 +323,9 @@ class EntryTrace:
         flat = [n for slot in slots for n in (slot if isinstance(slot, list)
                                               else [slot]) if n is not None]
         self.nodes.append((op, flat, [tensor._id for tensor in tensors]))
+        if self._shares_numbers and not any(tensor.shape for tensor in tensors):
+            self._numbers[key] = tensors
         return tensors
-
-    def keep(self, name: str, tensor: Tensor) -> None:
-        """Returns a value beside what the function returns. A module that is called again
-        gets a number behind its name."""
-        own, number = name, 2
-        while own in self.kept:
-            own, number = "%s#%d" % (name, number), number + 1
-        self._own(tensor)
-        self.kept[own] = tensor
-
-    def end_layer(self, path: str, kind: str, result: Any, shapes: str) -> None:
-        """Notes a module whose forward() has run."""
-        self.layers.append((path, kind, shapes))
-        if path in self.wanted_layers:
-            values = result if isinstance(result, (tuple, list)) else (
-                result.values() if isinstance(result, Mapping) else [result])
-            for value in values:
-                if isinstance(value, Operand):
-                    self.keep("layer:" + path, as_tensor(value))
 
     def map(self, function: Callable[..., Any], operands: Sequence[Tensor]) -> Tensor:
         """Returns what `function` computes from the operands, element by element."""

@@ -127,10 +127,10 @@ TEST(CUDALoader, LooksBesideTheProgramAndBesideItsOwnCode) {
   output = loadedBy(loader.dli_fname, {"loader", file});
   EXPECT_NE(output.find(passed), std::string::npos) << output;
   output = loadedBy(loader.dli_fname, {"loader", "--argv0", "nowhere", file});
-  EXPECT_NE(output.find("no CUDA device: libaicf_cuda.so: cannot open"),
+  EXPECT_NE(output.find("no CUDA device: there is no libaicf_cuda.so. "),
             std::string::npos)
       << output;
-  EXPECT_NE(output.find("directory; "), std::string::npos) << output;
+  EXPECT_NE(output.find("Looked for "), std::string::npos) << output;
 }
 
 } // namespace

@@ -1,0 +1,60 @@
+# Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a trace notes beside the ops: values to return, modules that ran, numbers that are
+computed once."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+class Returned:
+    """A part of EntryTrace.
+
+    Attributes:
+        kept: values that the entry returns beside the function's own, by name.
+        wanted_layers: the paths of modules whose results are to be among them.
+        layers: for modules that have run the path, the class and the shapes of what they
+            returned.
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Tensor] = {}
+        self.wanted_layers: frozenset[str] = frozenset()
+        self.layers: list[tuple[str, str, str]] = []
+        self._shares_numbers = False
+        self._numbers: dict[tuple[str, str, str], tuple[Tensor, ...]] = {}
+
+    def keep(self, name: str, tensor: Tensor) -> None:
+        """Returns a value beside what the function returns. A module that is called again
+        gets a number behind its name."""
+        own, number = name, 2
+        while own in self.kept:
+            own, number = "%s#%d" % (name, number), number + 1
+        self.kept[own] = tensor
+
+    def end_layer(self, path: str, kind: str, result: Any, shapes: str) -> None:
+        """Notes a module whose forward() has run."""
+        self.layers.append((path, kind, shapes))
+        if path in self.wanted_layers:
+            values = result if isinstance(result, (tuple, list)) else (
+                result.values() if isinstance(result, Mapping) else [result])
+            for value in values:
+                if hasattr(value, "_tensor"):
+                    self.keep("layer:" + path, value._tensor())
+
+    @contextlib.contextmanager
+    def shared_numbers(self) -> Iterator[None]:
+        """Makes ops inside that compute the same 0-d tensors one op: an optimizer that is a
+        function computes its corrections for each parameter."""
+        self._shares_numbers = True
+        try:
+            yield
+        finally:
+            self._shares_numbers = False
+            self._numbers.clear()

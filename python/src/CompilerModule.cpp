@@ -148,9 +148,11 @@ nb::bytes plan(TracedModule &module) {
 NB_MODULE(_compiler, m) {
   m.doc() = "AICF's compiler: aicf IR, built op by op, to a plan.";
   nb::class_<DTypeName>(m, "DTypeName", "An element type as an attribute.")
-      .def(nb::init<std::string>(), nb::arg("name"));
+      .def(nb::init<std::string>(), nb::arg("name"))
+      .def("__repr__", [](const DTypeName &own) { return own.name; });
   nb::class_<AttributeText>(m, "AttributeText", "An attribute in MLIR's words.")
-      .def(nb::init<std::string>(), nb::arg("text"));
+      .def(nb::init<std::string>(), nb::arg("text"))
+      .def("__repr__", [](const AttributeText &own) { return own.text; });
   nb::class_<Elements>(m, "Elements", "Numbers as an attribute.")
       .def(
           "__init__",

@@ -109,7 +109,8 @@ def test_corrections_are_computed_once():
                                  optim.Custom(1e-2, update=adamw, states=STATES), {"x": (4, 8)})
         ops = [c["op"] for c in step.cost_analysis()["by_call"]]
         return len([op for op in ops if "sqrt" in op]), len([op for op in ops if "pow" in op])
-    assert calls(1) == (2, 1) and calls(3) == (6, 1)
+    one, three = calls(1), calls(3)
+    assert (one[0], three[0]) == (2, 6) and one[1] == three[1] <= 2
 
 
 @pytest.mark.parametrize("schedule", [

@@ -36,6 +36,32 @@ MAKERS = {
 }
 
 
+O = torch.optim
+#: Those that are update rules. Their numbers are exact in f32.
+RULES = {
+    "rmsprop": lambda p: O.RMSprop(p, lr=2.0 ** -6, alpha=0.875, eps=2.0 ** -10),
+    "rmsprop_all": lambda p: O.RMSprop(p, lr=2.0 ** -7, alpha=0.875, eps=2.0 ** -8,
+                                       weight_decay=0.125, momentum=0.75, centered=True),
+    "adagrad": lambda p: O.Adagrad(p, lr=2.0 ** -4, lr_decay=2.0 ** -5, eps=2.0 ** -20,
+                                   initial_accumulator_value=0.5, weight_decay=0.125),
+    "adadelta": lambda p: O.Adadelta(p, lr=1.0, rho=0.875, eps=2.0 ** -16),
+    "adamax": lambda p: O.Adamax(p, lr=2.0 ** -7, betas=(0.75, 0.875), eps=2.0 ** -20),
+    "nadam": lambda p: O.NAdam(p, lr=2.0 ** -7, betas=(0.75, 0.875), eps=2.0 ** -20,
+                               momentum_decay=2.0 ** -8),
+    "nadam_decoupled": lambda p: O.NAdam(p, lr=2.0 ** -7, betas=(0.75, 0.875), eps=2.0 ** -20,
+                                         weight_decay=0.125, decoupled_weight_decay=True),
+    "radam": lambda p: O.RAdam(p, lr=2.0 ** -6, betas=(0.75, 0.9375), eps=2.0 ** -20),
+    "amsgrad": lambda p: O.AdamW(p, lr=2.0 ** -6, betas=(0.75, 0.875), amsgrad=True,
+                                 eps=2.0 ** -20),
+    "maximize": lambda p: O.Adam(p, lr=2.0 ** -8, betas=(0.75, 0.875), maximize=True,
+                                 eps=2.0 ** -20),
+    "dampening": lambda p: O.SGD(p, lr=2.0 ** -4, momentum=0.75, dampening=0.25,
+                                 weight_decay=0.125),
+    "sgd_maximize": lambda p: O.SGD(p, lr=2.0 ** -8, maximize=True),
+}
+MAKERS.update(RULES)
+
+
 def both(maker, schedule=lambda optimizer: None, steps=12, dtype=torch.float64,
          clip_norm=0.0, accumulate=1):
     """States of a net that PyTorch has trained, and of one that a step has."""
@@ -88,6 +114,28 @@ def test_clipping_and_accumulation():
     same(*both(MAKERS["momentum"], accumulate=2)[:2])
 
 
+@pytest.mark.parametrize("name", ["rmsprop", "amsgrad", "dampening"])
+def test_clipping_for_a_rule(name):
+    same(*both(MAKERS[name], clip_norm=0.25)[:2], rtol=1e-4, atol=1e-6)
+
+
+def test_a_rate_that_is_a_tensor():
+    x, labels = data()
+    nets = [mlp(6, 8, 3) for _ in range(2)]
+    nets[1].load_state_dict(nets[0].state_dict())
+    rates = [torch.tensor(2.0 ** -4), torch.tensor(2.0 ** -4)]
+    own, theirs = (torch.optim.AdamW(net.parameters(), lr=rate)
+                   for net, rate in zip(nets, rates))
+    step = aicf.torch.compile_step(nets[0], F.cross_entropy, own, [x], [labels])
+    for i in range(4):
+        step(x, labels)
+        in_pytorch(nets[1], theirs, 1, x, labels)
+        for rate in rates:
+            rate.mul_(0.5)
+    step.sync_to_module()
+    same(nets[0].state_dict(), nets[1].state_dict(), rtol=1e-4, atol=1e-6)
+
+
 SCHEDULES = {
     "step": lambda o: torch.optim.lr_scheduler.StepLR(o, 3, 0.5),
     "cosine": lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 10),
@@ -97,7 +145,7 @@ SCHEDULES = {
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("name", ["adamw", "momentum"])
+@pytest.mark.parametrize("name", ["adamw", "momentum", "rmsprop_all", "nadam"])
 def test_schedulers(name, schedule):
     """OneCycleLR moves betas and momentum, too."""
     theirs, ours, step = both(MAKERS[name], SCHEDULES[schedule])
@@ -130,9 +178,11 @@ def test_numbers_are_read_before_each_call():
         step(x, labels)
 
 
-@pytest.mark.parametrize("name", ["adamw", "adam", "momentum"])
+@pytest.mark.parametrize("name", ["adamw", "adam", "momentum", *RULES])
 def test_state_goes_both_ways(name):
-    """100 steps in PyTorch, 100 here, 100 in PyTorch are 300 in PyTorch."""
+    """100 steps in PyTorch, 100 here, 100 in PyTorch are 300 in PyTorch. Rules whose steps
+    are signs of small gradients magnify roundings: of those it is 10."""
+    count = 10 if name in RULES else 100
     x, labels = data()
     x = x.double()
 
@@ -144,15 +194,15 @@ def test_state_goes_both_ways(name):
     torch.manual_seed(0)
     net = mlp(6, 8, 3).double()
     reference = copy.deepcopy(net)
-    train(reference, MAKERS[name](groups_of(reference)), 300)
+    train(reference, MAKERS[name](groups_of(reference)), 3 * count)
     optimizer = MAKERS[name](groups_of(net))
-    train(net, optimizer, 100)
+    train(net, optimizer, count)
     step = aicf.torch.compile_step(net, F.cross_entropy, optimizer, [x], [labels])
-    for _ in range(100):
+    for _ in range(count):
         step(x, labels)
     step.sync_to_module()
     step.sync_to_optimizer()
-    train(net, optimizer, 100)
+    train(net, optimizer, count)
     same(reference.state_dict(), net.state_dict(), rtol=1e-5)
     saved = optimizer.state_dict()["state"]
     assert len(saved) == 4

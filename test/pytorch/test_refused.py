@@ -149,10 +149,10 @@ def test_a_wrong_gradient_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize("optimizer, match", [
-    (lambda p: torch.optim.RMSprop(p), "RMSprop; torch.optim.AdamW, Adam and SGD"),
-    (lambda p: torch.optim.AdamW(p, amsgrad=True), "amsgrad"),
-    (lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, dampening=0.1), "dampening"),
-    (lambda p: torch.optim.SGD(p, lr=0.1, maximize=True), "maximize"),
+    (lambda p: torch.optim.ASGD(p), "ASGD; torch.optim.AdamW, Adam, SGD, RMSprop"),
+    (lambda p: torch.optim.RMSprop(p, differentiable=True), "differentiable"),
+    (lambda p: torch.optim.AdamW([{"params": list(p)[:1], "amsgrad": True},
+                                  {"params": list(p)[1:]}]), "differ in amsgrad"),
     (lambda p: type("Mine", (torch.optim.SGD,), {})(p, lr=0.1), "Mine"),
 ])
 def test_optimizers(optimizer, match):

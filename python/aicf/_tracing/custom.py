@@ -77,16 +77,23 @@ class Custom(Optimizer):
         """Adds the updates to a step that is being traced. Raises TraceError."""
         count = self._buffer(prefix + "step", (), "i64", "zeros")
         number = ops.step_inc(as_tensor(count))
-        numbers: dict[str, Any] = {
-            name: trace.hyper(prefix + name, value) for name, value in self.numbers.items()}
-        numbers["lr"] = self.lr.rate(number, prefix) if isinstance(self.lr, Schedule) \
-            else trace.hyper(prefix + "lr", float(self.lr))
-        numbers["step"] = number.astype("f32")
         self._keep(trace, gradients, wanted)
         with trace.shared_numbers():
             for name, gradient in self._clipped(gradients).items():
-                self._update(trained[name], name, gradient, {**numbers, "name": name})
+                self._update(trained[name], name, gradient, {
+                    **self._numbers(trace, number, prefix, trained[name]), "name": name})
         count.update(number)
+
+    def _numbers(self, trace: EntryTrace, number: Tensor, prefix: str,
+                 owner: Any) -> Mapping[str, Any]:
+        """Returns "lr", "step" and `numbers` for a parameter. What is computed twice is one
+        op."""
+        def hyper(name: str, value: float) -> Tensor:
+            return trace.number(prefix + name, value)
+        rate = self.lr.rate(number, prefix) if isinstance(self.lr, Schedule) \
+            else hyper("lr", float(self.lr))
+        return {**{name: hyper(name, value) for name, value in self.numbers.items()},
+                "lr": rate, "step": number.astype("f32")}
 
     def _buffer(self, name: str, shape: tuple[int, ...], dtype: str, init: Any) -> Buffer:
         known = self._buffers.get(name)

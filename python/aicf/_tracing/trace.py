@@ -235,6 +235,16 @@ class EntryTrace(Returned):
         self.hypers[name] = value
         return tensor
 
+    def number(self, name: str, value: float) -> Tensor:
+        """Returns the hyper of that name, which starts with the value."""
+        known = self._tensors.get(name)
+        return self.hyper(name, value) if known is None else known
+
+    def hypers_of(self, name: str, count: int) -> Tensor:
+        """Returns the hyper of that name with so many numbers, f32."""
+        known = self._tensors.get(name)
+        return self._argument(name, "hyper", (count,), "f32", {}) if known is None else known
+
     def of(self, owner: Persistent) -> Tensor:
         """Returns the value of a parameter or buffer at the start of the step."""
         name = self.names.get(id(owner)) or owner.name

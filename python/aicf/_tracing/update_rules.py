@@ -1,129 +1,237 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Optimizers of PyTorch as functions: what aicf.optim.Custom calls. Defaults and formulas are
-PyTorch's (torch.optim 2.13); each may also be read as an example of how one is written."""
+"""Update rules of PyTorch's optimizers (torch.optim 2.13), and Muon's.
+
+A rule is a function (p, g, s, n, flags): a parameter, its gradient, its states by PyTorch's
+names, the numbers ("lr", "step" from 1, ...: Python's or 0-d tensors), and what is fixed when
+the step is compiled. It returns the new parameter and the new states. `aicf.optim` gives rules
+numbers of Python's, and the import of torch optimizers those of its groups.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from .custom import Custom
 from .optimizers import Schedule
 from .pointwise import maximum, where
 
-_States = Mapping[str, Any]
+_Values = Mapping[str, Any]
+_Flags = frozenset[str]
 
 
-def _decayed(p: Any, g: Any, decay: float) -> Any:
-    return g + decay * p if decay else g
+@dataclass(frozen=True)
+class Rule:
+    """Attributes:
+        apply: the function.
+        numbers: names of its numbers, without "step".
+        states: names of its states; of those behind a flag a pair (name, flag).
+        scalars: states that PyTorch keeps as one number for a parameter.
+        counts: whether PyTorch counts the updates of each parameter.
+    """
+
+    apply: Callable[..., tuple[Any, dict[str, Any]]]
+    numbers: tuple[str, ...]
+    states: tuple[str | tuple[str, str], ...]
+    scalars: frozenset[str] = frozenset()
+    counts: bool = True
+
+    def states_for(self, flags: _Flags) -> list[str]:
+        return [s if isinstance(s, str) else s[0] for s in self.states
+                if isinstance(s, str) or s[1] in flags]
 
 
-def _made(lr: float | Schedule, update: Callable[..., Any], states: _States,
-          clip_norm: float) -> Custom:
-    return Custom(lr, update=update, states=states, clip_norm=clip_norm)
+def _start(p: Any, g: Any, n: _Values, flags: _Flags) -> tuple[Any, Any]:
+    """The gradient to go down along, and the parameter, both with the weight decay."""
+    g = -g if "maximize" in flags else g
+    decay = n["weight_decay"]
+    if isinstance(decay, (int, float)) and not decay:
+        return p, g
+    if "decoupled" in flags:
+        return p * (1 - n["lr"] * decay), g
+    return p, g + decay * p
+
+
+def _rmsprop(p: Any, g: Any, s: _Values, n: _Values, flags: _Flags) -> tuple[Any, Any]:
+    p, g = _start(p, g, n, flags)
+    square = n["alpha"] * s["square_avg"] + (1 - n["alpha"]) * g * g
+    new = {"square_avg": square}
+    if "centered" in flags:
+        new["grad_avg"] = s["grad_avg"] + (1 - n["alpha"]) * (g - s["grad_avg"])
+        square = square - new["grad_avg"] * new["grad_avg"]
+    step = g / (square.sqrt() + n["eps"])
+    if "momentum" in flags:
+        step = new["momentum_buffer"] = n["momentum"] * s["momentum_buffer"] + step
+    return p - n["lr"] * step, new
+
+
+def _adagrad(p: Any, g: Any, s: _Values, n: _Values, flags: _Flags) -> tuple[Any, Any]:
+    p, g = _start(p, g, n, flags)
+    total = s["sum"] + g * g
+    rate = n["lr"] / (1 + (n["step"] - 1) * n["lr_decay"])
+    return p - rate * g / (total.sqrt() + n["eps"]), {"sum": total}
+
+
+def _adadelta(p: Any, g: Any, s: _Values, n: _Values, flags: _Flags) -> tuple[Any, Any]:
+    p, g = _start(p, g, n, flags)
+    square = n["rho"] * s["square_avg"] + (1 - n["rho"]) * g * g
+    step = (s["acc_delta"] + n["eps"]).sqrt() / (square + n["eps"]).sqrt() * g
+    return p - n["lr"] * step, {
+        "square_avg": square,
+        "acc_delta": n["rho"] * s["acc_delta"] + (1 - n["rho"]) * step * step}
+
+
+def _means(g: Any, s: _Values, n: _Values) -> tuple[Any, Any]:
+    return (s["exp_avg"] + (1 - n["beta1"]) * (g - s["exp_avg"]),
+            n["beta2"] * s["exp_avg_sq"] + (1 - n["beta2"]) * g * g)
+
+
+def _adam(p: Any, g: Any, s: _Values, n: _Values, flags: _Flags) -> tuple[Any, Any]:
+    p, g = _start(p, g, n, flags)
+    mean, square = _means(g, s, n)
+    new = {"exp_avg": mean, "exp_avg_sq": square}
+    if "amsgrad" in flags:
+        square = new["max_exp_avg_sq"] = maximum(s["max_exp_avg_sq"], square)
+    scale = square.sqrt() / (1 - n["beta2"] ** n["step"]) ** 0.5 + n["eps"]
+    return p - n["lr"] / (1 - n["beta1"] ** n["step"]) * mean / scale, new
+
+
+def _adamax(p: Any, g: Any, s: _Values, n: _Values, flags: _Flags) -> tuple[Any, Any]:
+    p, g = _start(p, g, n, flags)
+    mean = s["exp_avg"] + (1 - n["beta1"]) * (g - s["exp_avg"])
+    norm = maximum(n["beta2"] * s["exp_inf"], abs(g) + n["eps"])
+    return p - n["lr"] / (1 - n["beta1"] ** n["step"]) * mean / norm, {
+        "exp_avg": mean, "exp_inf": norm}
+
+
+def _nadam(p: Any, g: Any, s: _Values, n: _Values, flags: _Flags) -> tuple[Any, Any]:
+    p, g = _start(p, g, n, flags)
+    mean, square = _means(g, s, n)
+    now, after = (n["beta1"] * (1 - 0.5 * 0.96 ** (step * n["momentum_decay"]))
+                  for step in (n["step"], n["step"] + 1))
+    product = s["mu_product"] * now
+    scale = (square / (1 - n["beta2"] ** n["step"])).sqrt() + n["eps"]
+    new = p - n["lr"] * (1 - now) / (1 - product) * g / scale \
+        - n["lr"] * after / (1 - product * after) * mean / scale
+    return new, {"exp_avg": mean, "exp_avg_sq": square, "mu_product": product}
+
+
+def _radam(p: Any, g: Any, s: _Values, n: _Values, flags: _Flags) -> tuple[Any, Any]:
+    p, g = _start(p, g, n, flags)
+    mean, square = _means(g, s, n)
+    most = 2 / (1 - n["beta2"]) - 1
+    left = n["beta2"] ** n["step"]
+    length = most - 2 * n["step"] * left / (1 - left)
+    inside = (length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)
+    rectified = maximum(inside, 0.0) ** 0.5 * (1 - left) ** 0.5 / (square.sqrt() + n["eps"])
+    move = mean / (1 - n["beta1"] ** n["step"])
+    return p - n["lr"] * move * where(length > 5, rectified, 1.0), {
+        "exp_avg": mean, "exp_avg_sq": square}
+
+
+def _sgd(p: Any, g: Any, s: _Values, n: _Values, flags: _Flags) -> tuple[Any, Any]:
+    """With dampening; the first momentum is the gradient."""
+    p, g = _start(p, g, n, flags)
+    if "momentum" not in flags:
+        return p - n["lr"] * g, {}
+    mean = where(n["step"] <= 1, g,
+                 n["momentum"] * s["momentum_buffer"] + (1 - n["dampening"]) * g)
+    step = g + n["momentum"] * mean if "nesterov" in flags else mean
+    return p - n["lr"] * where(n["momentum"] == 0, g, step), {"momentum_buffer": mean}
+
+
+_ADAM = ("lr", "weight_decay", "beta1", "beta2", "eps")
+RULES: Mapping[str, Rule] = {
+    "RMSprop": Rule(_rmsprop, ("lr", "weight_decay", "alpha", "eps", "momentum"),
+                    ("square_avg", ("momentum_buffer", "momentum"), ("grad_avg", "centered"))),
+    "Adagrad": Rule(_adagrad, ("lr", "weight_decay", "lr_decay", "eps"), ("sum",)),
+    "Adadelta": Rule(_adadelta, ("lr", "weight_decay", "rho", "eps"),
+                     ("square_avg", "acc_delta")),
+    "Adam": Rule(_adam, _ADAM, ("exp_avg", "exp_avg_sq", ("max_exp_avg_sq", "amsgrad"))),
+    "Adamax": Rule(_adamax, _ADAM, ("exp_avg", "exp_inf")),
+    "NAdam": Rule(_nadam, (*_ADAM, "momentum_decay"), ("exp_avg", "exp_avg_sq", "mu_product"),
+                  frozenset({"mu_product"})),
+    "RAdam": Rule(_radam, _ADAM, ("exp_avg", "exp_avg_sq")),
+    "SGD": Rule(_sgd, ("lr", "weight_decay", "momentum", "dampening"),
+                (("momentum_buffer", "momentum"),), counts=False),
+}
+
+
+def _made(name: str, lr: float | Schedule, clip_norm: float, numbers: Mapping[str, float],
+          flags: Mapping[str, bool], first: Mapping[str, float] | None = None) -> Custom:
+    rule, on = RULES[name], frozenset(flag for flag, is_on in flags.items() if is_on)
+
+    def update(p: Any, g: Any, states: _Values, own: _Values) -> Any:
+        return rule.apply(p, g, states, {**numbers, "lr": own["lr"], "step": own["step"]}, on)
+    starts: dict[str, Any] = dict.fromkeys(rule.states_for(on), "zeros")
+    starts.update((state, "ones") for state in rule.scalars)
+    return Custom(lr, update=update, states={**starts, **(first or {})}, clip_norm=clip_norm)
+
+
+def _betas(betas: tuple[float, float]) -> dict[str, float]:
+    return {"beta1": float(betas[0]), "beta2": float(betas[1])}
 
 
 def RMSprop(lr: float | Schedule = 1e-2, *, alpha: float = 0.99, eps: float = 1e-8,
             weight_decay: float = 0.0, momentum: float = 0.0, centered: bool = False,
             clip_norm: float = 0.0) -> Custom:
     """RMSprop (Hinton 2012), as torch.optim.RMSprop."""
-    def update(p: Any, g: Any, states: _States, numbers: _States) -> Any:
-        g = _decayed(p, g, weight_decay)
-        square = alpha * states["square_avg"] + (1 - alpha) * g * g
-        new = {"square_avg": square}
-        if centered:
-            new["grad_avg"] = states["grad_avg"] + (1 - alpha) * (g - states["grad_avg"])
-            square = square - new["grad_avg"] * new["grad_avg"]
-        step = g / (square.sqrt() + eps)
-        if momentum:
-            step = new["momentum_buffer"] = momentum * states["momentum_buffer"] + step
-        return p - numbers["lr"] * step, new
-    states = {"square_avg": "zeros"}
-    if momentum:
-        states["momentum_buffer"] = "zeros"
-    if centered:
-        states["grad_avg"] = "zeros"
-    return _made(lr, update, states, clip_norm)
+    return _made("RMSprop", lr, clip_norm, {
+        "alpha": alpha, "eps": eps, "weight_decay": weight_decay, "momentum": momentum},
+        {"momentum": momentum != 0, "centered": centered})
 
 
 def Adagrad(lr: float | Schedule = 1e-2, *, lr_decay: float = 0.0, weight_decay: float = 0.0,
             initial_accumulator_value: float = 0.0, eps: float = 1e-10,
             clip_norm: float = 0.0) -> Custom:
     """Adagrad (Duchi, Hazan, Singer 2011), as torch.optim.Adagrad."""
-    def update(p: Any, g: Any, states: _States, numbers: _States) -> Any:
-        g = _decayed(p, g, weight_decay)
-        total = states["sum"] + g * g
-        rate = numbers["lr"] / (1 + (numbers["step"] - 1) * lr_decay)
-        return p - rate * g / (total.sqrt() + eps), {"sum": total}
-    return _made(lr, update, {"sum": float(initial_accumulator_value)}, clip_norm)
+    return _made("Adagrad", lr, clip_norm, {
+        "lr_decay": lr_decay, "weight_decay": weight_decay, "eps": eps}, {},
+        {"sum": float(initial_accumulator_value)})
 
 
 def Adadelta(lr: float | Schedule = 1.0, *, rho: float = 0.9, eps: float = 1e-6,
              weight_decay: float = 0.0, clip_norm: float = 0.0) -> Custom:
     """Adadelta (Zeiler 2012), as torch.optim.Adadelta."""
-    def update(p: Any, g: Any, states: _States, numbers: _States) -> Any:
-        g = _decayed(p, g, weight_decay)
-        square = rho * states["square_avg"] + (1 - rho) * g * g
-        step = (states["acc_delta"] + eps).sqrt() / (square + eps).sqrt() * g
-        return p - numbers["lr"] * step, {
-            "square_avg": square, "acc_delta": rho * states["acc_delta"] + (1 - rho) * step * step}
-    return _made(lr, update, {"square_avg": "zeros", "acc_delta": "zeros"}, clip_norm)
+    return _made("Adadelta", lr, clip_norm, {
+        "rho": rho, "eps": eps, "weight_decay": weight_decay}, {})
 
 
 def Adamax(lr: float | Schedule = 2e-3, *, betas: tuple[float, float] = (0.9, 0.999),
            eps: float = 1e-8, weight_decay: float = 0.0, clip_norm: float = 0.0) -> Custom:
     """Adamax (Kingma, Ba 2015), as torch.optim.Adamax."""
-    def update(p: Any, g: Any, states: _States, numbers: _States) -> Any:
-        g = _decayed(p, g, weight_decay)
-        mean = betas[0] * states["exp_avg"] + (1 - betas[0]) * g
-        norm = maximum(betas[1] * states["exp_inf"], abs(g) + eps)
-        rate = numbers["lr"] / (1 - betas[0] ** numbers["step"])
-        return p - rate * mean / norm, {"exp_avg": mean, "exp_inf": norm}
-    return _made(lr, update, {"exp_avg": "zeros", "exp_inf": "zeros"}, clip_norm)
+    return _made("Adamax", lr, clip_norm, {
+        **_betas(betas), "eps": eps, "weight_decay": weight_decay}, {})
 
 
 def NAdam(lr: float | Schedule = 2e-3, *, betas: tuple[float, float] = (0.9, 0.999),
           eps: float = 1e-8, weight_decay: float = 0.0, momentum_decay: float = 4e-3,
-          clip_norm: float = 0.0) -> Custom:
-    """NAdam (Dozat 2016), as torch.optim.NAdam. The product of the momenta is kept as its
-    logarithm, one for each parameter."""
-    def momentum(step: Any) -> Any:
-        return betas[0] * (1 - 0.5 * 0.96 ** (step * momentum_decay))
-
-    def update(p: Any, g: Any, states: _States, numbers: _States) -> Any:
-        g = _decayed(p, g, weight_decay)
-        step = numbers["step"]
-        now, after = momentum(step), momentum(step + 1)
-        product = states["mu_product"] * now
-        mean = betas[0] * states["exp_avg"] + (1 - betas[0]) * g
-        square = betas[1] * states["exp_avg_sq"] + (1 - betas[1]) * g * g
-        scale = (square / (1 - betas[1] ** step)).sqrt() + eps
-        new = p - numbers["lr"] * (1 - now) / (1 - product) * g / scale \
-            - numbers["lr"] * after / (1 - product * after) * mean / scale
-        return new, {"exp_avg": mean, "exp_avg_sq": square, "mu_product": product}
-    return _made(lr, update, {"exp_avg": "zeros", "exp_avg_sq": "zeros",
-                              "mu_product": "ones"}, clip_norm)
+          decoupled_weight_decay: bool = False, clip_norm: float = 0.0) -> Custom:
+    """NAdam (Dozat 2016), as torch.optim.NAdam."""
+    return _made("NAdam", lr, clip_norm, {
+        **_betas(betas), "eps": eps, "weight_decay": weight_decay,
+        "momentum_decay": momentum_decay}, {"decoupled": decoupled_weight_decay})
 
 
 def RAdam(lr: float | Schedule = 1e-3, *, betas: tuple[float, float] = (0.9, 0.999),
-          eps: float = 1e-8, weight_decay: float = 0.0, clip_norm: float = 0.0) -> Custom:
+          eps: float = 1e-8, weight_decay: float = 0.0, decoupled_weight_decay: bool = False,
+          clip_norm: float = 0.0) -> Custom:
     """RAdam (Liu et al. 2020), as torch.optim.RAdam."""
-    most = 2 / (1 - betas[1]) - 1
+    return _made("RAdam", lr, clip_norm, {
+        **_betas(betas), "eps": eps, "weight_decay": weight_decay},
+        {"decoupled": decoupled_weight_decay})
 
-    def update(p: Any, g: Any, states: _States, numbers: _States) -> Any:
-        g = _decayed(p, g, weight_decay)
-        step = numbers["step"]
-        mean = betas[0] * states["exp_avg"] + (1 - betas[0]) * g
-        square = betas[1] * states["exp_avg_sq"] + (1 - betas[1]) * g * g
-        left = betas[1] ** step
-        length = most - 2 * step * left / (1 - left)
-        inside = (length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)
-        rectified = maximum(inside, 0.0).sqrt() * (1 - left).sqrt() / (square.sqrt() + eps)
-        move = mean / (1 - betas[0] ** step)
-        return p - numbers["lr"] * move * where(length > 5, rectified, 1.0), {
-            "exp_avg": mean, "exp_avg_sq": square}
-    return _made(lr, update, {"exp_avg": "zeros", "exp_avg_sq": "zeros"}, clip_norm)
+
+def _orthogonal(x: Any, steps: int) -> Any:
+    is_tall = x.shape[0] > x.shape[1]
+    x = x.T + 0 if is_tall else x
+    x = x / ((x * x).sum().sqrt() + 1e-7)
+    for _ in range(steps):
+        a = x @ x.T
+        x = 3.4445 * x + (-4.7750 * a + 2.0315 * (a @ a)) @ x
+    return x.T + 0 if is_tall else x
 
 
 def Muon(lr: float | Schedule = 2e-2, *, momentum: float = 0.95, nesterov: bool = True,
@@ -139,28 +247,18 @@ def Muon(lr: float | Schedule = 2e-2, *, momentum: float = 0.95, nesterov: bool 
         is_hidden: whether a parameter of that name and shape is a hidden matrix; the
             default are all with 2 dimensions.
     """
-    def orthogonal(x: Any) -> Any:
-        is_tall = x.shape[0] > x.shape[1]
-        x = x.T + 0 if is_tall else x
-        x = x / ((x * x).sum().sqrt() + 1e-7)
-        for _ in range(steps):
-            a = x @ x.T
-            x = 3.4445 * x + (-4.7750 * a + 2.0315 * (a @ a)) @ x
-        return x.T + 0 if is_tall else x
-
-    def update(p: Any, g: Any, states: _States, numbers: _States) -> Any:
-        rate, step = numbers["lr"], numbers["step"]
-        hidden = len(p.shape) == 2 if is_hidden is None \
-            else is_hidden(numbers["name"], p.shape)
-        if hidden:
-            mean = momentum * states["momentum_buffer"] + (1 - momentum) * g
-            move = orthogonal(momentum * mean + (1 - momentum) * g if nesterov else mean)
-            scale = max(1.0, p.shape[0] / p.shape[1]) ** 0.5
-            return p * (1 - rate * weight_decay) - rate * scale * move, {
-                "momentum_buffer": mean, "exp_avg_sq": states["exp_avg_sq"]}
-        mean = 0.9 * states["momentum_buffer"] + 0.1 * g
-        square = 0.95 * states["exp_avg_sq"] + 0.05 * g * g
-        move = mean / (1 - 0.9 ** step) / ((square / (1 - 0.95 ** step)).sqrt() + 1e-8)
-        return p * (1 - rate * adam_lr * weight_decay) - rate * adam_lr * move, {
-            "momentum_buffer": mean, "exp_avg_sq": square}
-    return _made(lr, update, {"momentum_buffer": "zeros", "exp_avg_sq": "zeros"}, clip_norm)
+    def update(p: Any, g: Any, states: _Values, n: _Values) -> Any:
+        hidden = len(p.shape) == 2 if is_hidden is None else is_hidden(n["name"], p.shape)
+        if not hidden:
+            new, own = _adam(p, g, {"exp_avg": states["momentum_buffer"],
+                                    "exp_avg_sq": states["exp_avg_sq"]}, {
+                "lr": n["lr"] * adam_lr, "step": n["step"], "beta1": 0.9, "beta2": 0.95,
+                "eps": 1e-8, "weight_decay": weight_decay}, frozenset({"decoupled"}))
+            return new, {"momentum_buffer": own["exp_avg"], "exp_avg_sq": own["exp_avg_sq"]}
+        mean = momentum * states["momentum_buffer"] + (1 - momentum) * g
+        move = _orthogonal(momentum * mean + (1 - momentum) * g if nesterov else mean, steps)
+        scale = max(1.0, p.shape[0] / p.shape[1]) ** 0.5
+        return p * (1 - n["lr"] * weight_decay) - n["lr"] * scale * move, {
+            "momentum_buffer": mean, "exp_avg_sq": states["exp_avg_sq"]}
+    return Custom(lr, update=update, clip_norm=clip_norm,
+                  states={"momentum_buffer": "zeros", "exp_avg_sq": "zeros"})

@@ -98,9 +98,9 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
             use it (Step.shared).
         loss_fn: a function or module that gives a 0-d tensor, or one and a dict of further
             tensors, which the step returns beside the loss: (loss, {"accuracy": ...}).
-        optimizer: a torch.optim.AdamW, Adam or SGD over parameters of the module. The
-            step reads lr, weight_decay, betas, momentum and eps of its groups before
-            each call. Parameters that the optimizer does not have are not trained.
+        optimizer: a torch.optim.AdamW, Adam, SGD, RMSprop, Adagrad, Adadelta, Adamax, NAdam
+            or RAdam over parameters of the module. The step reads lr, weight_decay, betas,
+            momentum, eps and other numbers of its groups before each call. Parameters that the optimizer does not have are not trained.
         inputs, targets: example tensors. Their shapes and types are compiled into the
             step. `verify` uses their values. int64 labels and tokens may stay int64. A dict
             names them: inputs whose names are arguments of forward() are given by keyword,
@@ -141,12 +141,12 @@ def compile_step(module: Any, loss_fn: Any, optimizer: Any, inputs: Any,
     from ._import import dtype_of
     from ._memory import check_no_overlap
     from ._model import Imported, input_names, keywords_of
-    from ._optimizer import TorchOptimizer
+    from ._update_rules import torch_optimizer
     given, wanted = _tensors(inputs, "inputs"), _tensors(targets, "targets")
     check_module(module, loss_fn)
     check_one_device(module)
     check_no_overlap([(n, p) for n, p in module.named_parameters() if p.requires_grad])
-    owner = TorchOptimizer(optimizer)
+    owner = torch_optimizer(optimizer)
     names = input_names(module, loss_fn, len(given), len(wanted))
     for i, own in enumerate([*_names(inputs, len(given)), *_names(targets, len(wanted))]):
         names[i] = own or names[i]

@@ -28,7 +28,7 @@ def group_name(index: int) -> str:
     return "group%d" % index
 
 
-def _number(group: dict[str, Any], key: str, index: int, low: float = 0.0,
+def number_of(group: dict[str, Any], key: str, index: int, low: float = 0.0,
             below: float = math.inf) -> float:
     value = group[key]
     number = float(value)  # also of a 0-d tensor
@@ -47,13 +47,13 @@ def _adam_numbers(group: dict[str, Any], index: int) -> list[float]:
             raise InvalidArgumentError("param_groups[%d][\"betas\"] is %r, expected two "
                                        "numbers in [0, 1)" % (index, betas))
         rests.append(1 - beta)
-    return [_number(group, "lr", index), _number(group, "weight_decay", index), *rests,
-            _number(group, "eps", index)]
+    return [number_of(group, "lr", index), number_of(group, "weight_decay", index), *rests,
+            number_of(group, "eps", index)]
 
 
 def _sgd_numbers(group: dict[str, Any], index: int) -> list[float]:
-    return [_number(group, "lr", index), _number(group, "weight_decay", index),
-            _number(group, "momentum", index)]
+    return [number_of(group, "lr", index), number_of(group, "weight_decay", index),
+            number_of(group, "momentum", index)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,11 @@ class TorchOptimizer:
         group_of: the group's number, by id() of a parameter.
         state_names: PyTorch's names of what it keeps beside a parameter.
         lag_of: lags(), as the step was compiled with.
+        is_adam: whether it counts the updates of each parameter.
+        scalar_states: those that are one number for a parameter.
     """
+
+    scalar_states: frozenset[str] = frozenset()
 
     def __init__(self, optimizer: Any) -> None:
         self.optimizer = optimizer
@@ -102,13 +106,20 @@ class TorchOptimizer:
                  torch.optim.SGD: "sgd"}
         if kind not in known:
             raise InvalidArgumentError(
-                "the optimizer is a %s.%s; torch.optim.AdamW, Adam and SGD can be "
-                "compiled" % (kind.__module__, kind.__qualname__))
+                "the optimizer is a %s.%s; torch.optim.AdamW, Adam, SGD, RMSprop, Adagrad, "
+                "Adadelta, Adamax, NAdam and RAdam can be compiled"
+                % (kind.__module__, kind.__qualname__))
         self.is_adam = known[kind] == "adam"
+        self._check_hooks()
+        self._check_flags_of_all()
+
+    def _check_hooks(self) -> None:
         for hooks in ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"):
             if getattr(self.optimizer, hooks, None):
                 raise InvalidArgumentError("the optimizer has hooks, which a compiled step "
                                            "would not call")
+
+    def _check_flags_of_all(self) -> None:
         for i in range(len(self.optimizer.param_groups)):
             self._check_refused(i)
         self.is_l2 = self._flag("l2") if self.is_adam else False
@@ -161,15 +172,19 @@ class TorchOptimizer:
                 "step was compiled: it has no momentum" % (index, numbers[2]))
         return numbers
 
+    def _keys(self) -> Sequence[str]:
+        """What of a group a call of the step looks at."""
+        return ("lr", "weight_decay", "betas", "eps", "amsgrad", "maximize") \
+            if self.is_adam else \
+            ("lr", "weight_decay", "momentum", "nesterov", "maximize", "dampening")
+
     def writer(self, write: Callable[[str, Any], None],
                used: Sequence[int]) -> Callable[[], None]:
         """A function that writes the numbers of groups that have changed since it was
         called last. Those in the plan, `used`, are asked."""
         import numpy as np
         groups = self.optimizer.param_groups
-        keys = ("lr", "weight_decay", "betas", "eps", "amsgrad", "maximize") \
-            if self.is_adam else \
-            ("lr", "weight_decay", "momentum", "nesterov", "maximize", "dampening")
+        keys = self._keys()
         seen: list[Any] = [None] * len(groups)
         count = len(groups)
 

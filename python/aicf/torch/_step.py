@@ -212,9 +212,14 @@ class Step(Entry):
             for key in optimizer.state_names:
                 value = state.get(key)
                 if value is None:
-                    value = torch.zeros_like(parameter)
+                    value = torch.full_like(parameter, float(key in optimizer.scalar_states))
+                elif key in optimizer.scalar_states:
+                    value = torch.full_like(parameter, float(value))
                 self._write("%s.%s" % (name, key), value)
         if not optimizer.is_adam:
+            if "step" in self._roles:  # of a rule: behind the first update or not
+                executor.write("step", int(any(
+                    self.optimizer.state.get(p) for _, p in owned)))
             return
         steps, lags = optimizer.steps(), optimizer.lags()
         for name, parameter in owned:
@@ -238,6 +243,8 @@ class Step(Entry):
             state = self.optimizer.state[parameter]
             for key in optimizer.state_names:
                 value = _tensor_of(executor.read("%s.%s" % (name, key)), parameter)
+                if key in optimizer.scalar_states:
+                    value = value.flatten()[0]
                 if state.get(key) is None:
                     state[key] = value.clone()
                 else:

@@ -28,6 +28,7 @@ _HOMES = {
     "_programs.find_nan": ("find_nan",),
     "_programs.signature": ("Spec", "spec"),
     "_tracing.tensor": ("Tensor",),
+    "_tracing.custom_gradient": ("custom_gradient",),
     "_tracing.keep": ("keep",),
     "_tracing.pointwise": ("maximum", "minimum", "where"),
     "_tracing.views": ("concat", "stack"),
@@ -45,7 +46,7 @@ __all__ = [
     "AICFError", "Array", "Callback", "CompileError", "Device", "EarlyStopping", "Entry",
     "Graph", "History", "Lowered", "ModelBuilder", "PlannedExecutor", "Program", "Run",
     "Spec", "Stream", "Summary", "Tensor", "TraceError", "Traced", "__version__",
-    "array", "callbacks", "compile", "compile_step", "compiled", "concat", "data",
+    "array", "callbacks", "compile", "compile_step", "compiled", "concat", "custom_gradient", "data",
     "device",
     "errors", "evaluate", "find_nan", "fit", "functional", "graph_begin", "graph_end", "graph_launch", "graph_reset",
     "graph_stream", "jax", "keep", "load", "losses", "lr_find", "maximum", "minimum", "nn", "op_attrs", "op_call", "ops", "optim",
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from ._programs.signature import Spec, spec
     from ._programs.summary import Summary, summary
     from ._programs.traced import Traced
+    from ._tracing.custom_gradient import custom_gradient
     from ._tracing.keep import keep
     from ._tracing.pointwise import maximum, minimum, where
     from ._tracing.tensor import Tensor

@@ -19,7 +19,7 @@ EXAMPLES = pathlib.Path(aicf.examples.__file__).parent
 
 
 def accuracy_of(text):
-    return float(re.search(r"accuracy:? ([\d.]+)", text).group(1))
+    return float(re.findall(r"accuracy:? ([\d.]+)", text)[-1])
 
 
 def test_the_page_runs(tmp_path, monkeypatch, capsys):

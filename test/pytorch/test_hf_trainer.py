@@ -102,3 +102,26 @@ def test_dropout_trains(tmp_path):
     assert own.engine.step is not None
     losses = [log["loss"] for log in own.state.log_history if "loss" in log]
     assert losses[-1] < losses[0]
+
+
+def test_the_best_checkpoint_is_loaded_and_training_goes_on(tmp_path):
+    options = dict(eval_strategy="epoch", load_best_model_at_end=True)
+    trainers = []
+    for kind, folder in ((AICFTrainer, "a"), (transformers.Trainer, "b")):
+        torch.manual_seed(1)
+        trainer = kind(model=model(), train_dataset=data(), eval_dataset=data()[:16],
+                       args=transformers.TrainingArguments(
+                           str(tmp_path / folder), num_train_epochs=3, learning_rate=0.3,
+                           per_device_train_batch_size=8, report_to=[], use_cpu=True,
+                           disable_tqdm=True, save_strategy="epoch", **options))
+        trainer.train()
+        trainers.append(trainer)
+        best = transformers.GPT2LMHeadModel.from_pretrained(
+            trainer.state.best_model_checkpoint)
+        for (name, a), b in zip(trainer.model.named_parameters(), best.parameters()):
+            assert torch.equal(a, b), name
+    assert trainers[0].engine.step is not None
+    assert trainers[0].state.best_global_step == trainers[1].state.best_global_step
+    found = trainers[0].engine.step.state_dict()
+    for name, value in trainers[0].model.named_parameters():
+        assert (found["module." + name] == value.detach().numpy()).all()

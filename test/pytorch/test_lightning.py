@@ -55,6 +55,8 @@ def loader(rows=96, size=16):
 
 def train(module, strategy, data=None, epochs=2, **options):
     torch.manual_seed(0)
+    if strategy is not None:
+        strategy.accelerator = None  # of the Trainer that it was given to before
     trainer = L.Trainer(
         max_epochs=epochs, logger=False, enable_progress_bar=False, accelerator="cpu",
         enable_model_summary=False, **{"enable_checkpointing": False, **options},
@@ -134,6 +136,11 @@ class Hook(Classifier):
             p.grad.mul_(0.5)
 
 
+class Further(Classifier):
+    def training_step(self, batch, batch_idx):
+        return {"loss": super().training_step(batch, batch_idx), "batch": batch[0]}
+
+
 class Convolution(Classifier):
     def __init__(self):
         super().__init__()
@@ -145,7 +152,7 @@ class Convolution(Classifier):
 
 @pytest.mark.parametrize("kind, reason", [
     (ByEpoch, "reads self.current_epoch"), (ByNumber, "computes with batch_idx"),
-    (LogsANumber, "logs a float"), (Hook, "overrides on_after_backward"),
+    (LogsANumber, "logs a float"), (Further, "returns further values: batch"), (Hook, "overrides on_after_backward"),
     (Convolution, "conv1d")])
 def test_what_goes_on_in_pytorch(kind, reason):
     own, other, strategy = make(kind), make(kind), AICFStrategy()
@@ -180,3 +187,42 @@ def test_uneven_accumulation_is_lightnings():
     train(make(), strategy, loader(80), accumulate_grad_batches=2)
     assert "an epoch has 5 batches, which 2 do not divide" in strategy.engine.reason
     assert np.isfinite(float(make().net[0].weight.sum()))
+
+
+def test_a_callback_between_the_parts_of_a_step_is_lightnings():
+    class Halves(L.Callback):
+        def on_before_optimizer_step(self, trainer, module, optimizer):
+            for p in module.parameters():
+                p.grad.mul_(0.5)
+    own, other, strategy = make(), make(), AICFStrategy()
+    train(own, strategy, callbacks=[Halves()])
+    train(other, None, callbacks=[Halves()])
+    assert "the callback Halves has on_before_optimizer_step" in strategy.engine.reason
+    for a, b in zip(own.parameters(), other.parameters()):
+        torch.testing.assert_close(a, b)
+
+
+def test_one_strategy_for_two_modules_and_two_runs():
+    """Each run has an optimizer of its own, and perhaps another module."""
+    strategy = AICFStrategy()
+    for kind, rate in ((Classifier, 1e-2), (Classifier, 1e-3)):
+        own, other = make(kind, rate=rate), make(kind, rate=rate)
+        train(own, strategy)
+        train(other, None)
+        for _ in range(2):
+            for a, b in zip(own.parameters(), other.parameters()):
+                torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+            own.hparams.rate = other.hparams.rate = 3e-3
+            train(own, strategy)
+            train(other, None)
+
+
+@pytest.mark.parametrize("schedule", [{0: 1, 1: 2}, {0: 3}])
+def test_accumulation_that_changes(schedule):
+    own, other, strategy = make(), make(), AICFStrategy()
+    for module, how in ((own, strategy), (other, None)):
+        train(module, how, epochs=3, val_check_interval=2, callbacks=[
+            L.callbacks.GradientAccumulationScheduler(schedule)])
+    assert strategy.engine.step is not None
+    for a, b in zip(own.parameters(), other.parameters()):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)

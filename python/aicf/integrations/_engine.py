@@ -85,6 +85,7 @@ class Engine:
         self.reason = ""
         self._say = say
         self._structure: Any = None
+        self._made_for: tuple[Any, ...] = ()
 
     def leave(self, reason: str) -> None:
         """Goes on in PyTorch. The module and its optimizer get what the step has."""
@@ -99,7 +100,22 @@ class Engine:
         """Gives parameters and moments to the module and its optimizer."""
         if self.step is not None:
             self.step.sync_to_module()
-            self.step.sync_to_optimizer()
+            self.step.sync_to_optimizer(whole=False)
+
+    def take_back(self) -> None:
+        """Takes parameters from the module and moments from its optimizer, which somebody
+        else has changed, such as a checkpoint that was loaded."""
+        if self.step is not None:
+            self.step.load_from_module()
+            self.step.load_optimizer_state()
+
+    def begin(self, *made_for: Any) -> None:
+        """Says what a step is made for: another module, optimizer or number of batches an
+        update makes another step, from what the last one has given back."""
+        if len(made_for) != len(self._made_for) or any(
+                a is not b and a != b for a, b in zip(made_for, self._made_for)):
+            self.give_back()
+            self.step, self.reason, self._made_for = None, "", made_for
 
     def run(self, module: Any, call: Callable[[Any, Any], Any], optimizer: Any, batch: Any,
             watched: Callable[[], contextlib.AbstractContextManager[None]],

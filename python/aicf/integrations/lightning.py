@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from lightning.pytorch import Callback
 from lightning.pytorch.strategies import SingleDeviceStrategy
 from lightning.pytorch.utilities import rank_zero_warn
 
@@ -28,6 +29,9 @@ from ._engine import Engine, NoNumber, Watched, tensor_of
 
 __all__ = ["AICFStrategy"]
 
+#: What runs between the parts of a step, which are one call here.
+_HOOKS = ("on_before_backward", "on_after_backward", "on_before_zero_grad",
+          "on_before_optimizer_step")
 _PRECISIONS = {"32-true": "f32", "32": "f32", "bf16-mixed": "bf16", "16-mixed": "f16"}
 
 
@@ -55,6 +59,8 @@ class AICFStrategy(SingleDeviceStrategy):  # type: ignore[misc]
 
     def training_step(self, *args: Any, **kwargs: Any) -> Any:
         module: Any = self.lightning_module
+        self.engine.begin(id(module), *map(id, self.optimizers),
+                          module.trainer.accumulate_grad_batches)
         reason = self._refusal(args, kwargs)
         if reason:
             self.engine.leave(reason)
@@ -98,9 +104,7 @@ class AICFStrategy(SingleDeviceStrategy):  # type: ignore[misc]
 
     def load_optimizer_state_dict(self, checkpoint: Mapping[str, Any]) -> None:
         super().load_optimizer_state_dict(checkpoint)
-        if self.engine.step is not None:
-            self.engine.step.load_from_module()
-            self.engine.step.load_optimizer_state()
+        self.engine.take_back()
 
     def on_validation_start(self) -> None:
         self.engine.give_back()
@@ -129,12 +133,15 @@ class AICFStrategy(SingleDeviceStrategy):  # type: ignore[misc]
             return "an epoch has %s batches, which %d do not divide, and Lightning makes an " \
                 "update of the rest" % (batches, trainer.accumulate_grad_batches)
         kind = type(self.lightning_module)
-        for name in ("on_before_backward", "on_after_backward", "on_before_zero_grad",
-                     "on_before_optimizer_step", "optimizer_step", "backward",
-                     "configure_gradient_clipping", "optimizer_zero_grad"):
+        for name in (*_HOOKS, "optimizer_step", "backward", "configure_gradient_clipping",
+                     "optimizer_zero_grad"):
             if getattr(kind, name).__module__.partition(".")[0] not in (
                     "lightning", "pytorch_lightning"):
                 return "%s overrides %s" % (kind.__name__, name)
+        for callback in trainer.callbacks:
+            for name in _HOOKS:
+                if getattr(type(callback), name) is not getattr(Callback, name):
+                    return "the callback %s has %s" % (type(callback).__name__, name)
         return ""
 
     def _watched(self, module: Any) -> Watched:
@@ -166,7 +173,10 @@ class AICFStrategy(SingleDeviceStrategy):  # type: ignore[misc]
         result = module.training_step(batch, NoNumber()) if takes_number \
             else module.training_step(batch)
         if isinstance(result, Mapping):
-            result = result.get("loss")
+            if set(result) != {"loss"}:
+                raise ModuleImportError("training_step returns further values: %s" % ", ".join(
+                    sorted(map(str, set(result) - {"loss"}))), "", 0)
+            result = result["loss"]
         if not isinstance(result, torch.Tensor):
             raise ModuleImportError("training_step returns a %s" % type(result).__name__, "", 0)
         values = dict(self._values)

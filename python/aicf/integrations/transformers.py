@@ -46,6 +46,7 @@ class AICFTrainer(transformers.Trainer):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
 
     def training_step(self, model: Any, inputs: Any, num_items_in_batch: Any = None) -> Any:
+        self.engine.begin(id(model), id(self.optimizer))
         reason = self._refusal()
         if reason:
             self.engine.leave(reason)
@@ -91,6 +92,11 @@ class AICFTrainer(transformers.Trainer):  # type: ignore[misc]
     def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
         self.engine.give_back()
         super()._save_optimizer_and_scheduler(output_dir)
+
+    def _load_best_model(self) -> None:
+        self.engine.give_back()
+        super()._load_best_model()
+        self.engine.take_back()
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         try:

@@ -232,12 +232,14 @@ class Step(Entry):
         if steps and "rng_step" in self._roles:  # a resumed run drops other elements
             executor.write("rng_step", steps * self.signature.accumulate)
 
-    def sync_to_optimizer(self) -> None:
+    def sync_to_optimizer(self, *, whole: bool = True) -> None:
         """Gives moments and the count of updates to the optimizer, whose step() and
-        state_dict() go on from here."""
+        state_dict() go on from here. Between the batches of an update it raises
+        FailedStateError, unless `whole` is False: gradients that are added up stay here."""
         import torch
         executor, optimizer = self.program.executor, self.torch_optimizer
-        self.program._check_whole_updates()
+        if whole:
+            self.program._check_whole_updates()
         step = int(executor.read("step").numpy()) if optimizer.is_adam else 0
         for name, parameter in self._owned():
             state = self.optimizer.state[parameter]

@@ -125,3 +125,27 @@ def test_the_best_checkpoint_is_loaded_and_training_goes_on(tmp_path):
     found = trainers[0].engine.step.state_dict()
     for name, value in trainers[0].model.named_parameters():
         assert (found["module." + name] == value.detach().numpy()).all()
+
+
+def test_a_loss_that_reads_the_trainers_state_goes_on_in_transformers(tmp_path):
+    class Growing:
+        def compute_loss(self, *args, **kwargs):
+            return super().compute_loss(*args, **kwargs) * (1 + self.state.epoch)
+    own = run(type("Own", (Growing, AICFTrainer), {}), tmp_path / "a", optim="sgd")
+    other = run(type("Other", (Growing, transformers.Trainer), {}), tmp_path / "b", optim="sgd")
+    assert "reads self.state" in own.engine.reason
+    assert_like(own, other)
+
+
+def test_no_norm_is_logged_and_weights_that_are_set_stay(tmp_path):
+    net = model()
+    net.to(torch.bfloat16)
+    own = run(AICFTrainer, tmp_path, net)
+    assert own.engine.step is not None
+    assert not any("grad_norm" in log for log in own.state.log_history)
+    weights = {name: torch.zeros_like(value) for name, value in net.state_dict().items()}
+    net.load_state_dict(weights)
+    own.optimizer = own.lr_scheduler = None
+    own.args.learning_rate = 0.0
+    own.train()
+    assert all(not value.any() for value in net.parameters())

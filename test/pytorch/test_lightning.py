@@ -226,3 +226,57 @@ def test_accumulation_that_changes(schedule):
     assert strategy.engine.step is not None
     for a, b in zip(own.parameters(), other.parameters()):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+class Annealed(Classifier):
+    """A hook changes a number that the step reads, as for a KL term."""
+
+    weight = 1.0
+
+    def on_train_epoch_start(self):
+        self.weight = 1.0 + self.current_epoch
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        loss = F.cross_entropy(self(x), y) * self.weight
+        self.log("loss", loss, on_step=True, on_epoch=True)
+        return loss
+
+
+class Frozen(Classifier):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(6, 16), nn.Dropout(0.0), nn.Linear(16, 3))
+
+    def on_train_epoch_start(self):
+        self.seen = self.current_epoch  # which no step reads
+        if self.current_epoch:
+            self.net[1].p = 1.0
+
+
+class ByTrainer(Classifier):
+    def training_step(self, batch, batch_idx):
+        return super().training_step(batch, batch_idx) * (1 + self.trainer.current_epoch)
+
+
+@pytest.mark.parametrize("kind, options, reason", [
+    (Annealed, {}, "self.weight was 1.0 when the step was compiled and is 2.0 now"),
+    (Frozen, {}, "net.1.p was 0.0 when the step was compiled and is 1.0 now"),
+    (ByTrainer, {"verify": False}, "it reads self.trainer"),
+])
+def test_what_a_hook_changes_goes_on_in_lightning(kind, options, reason):
+    own, other, strategy = make(kind), make(kind), AICFStrategy(**options)
+    train(own, strategy)
+    train(other, None)
+    assert reason in strategy.engine.reason
+    for a, b in zip(own.parameters(), other.parameters()):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_a_loss_may_be_logged_by_its_name():
+    class Named(Annealed):
+        on_train_epoch_start = L.LightningModule.on_train_epoch_start
+    strategy = AICFStrategy()
+    trainer = train(make(Named), strategy)
+    assert strategy.engine.step is not None and not strategy.engine.reason
+    assert "loss_epoch" in trainer.callback_metrics

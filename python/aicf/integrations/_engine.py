@@ -25,20 +25,42 @@ def _refuse(what: str) -> Any:
     raise ModuleImportError(what, "", 0)
 
 
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def _plain(value: Any) -> Any:
+    """A value that Python code may branch on or compute with, or Ellipsis."""
+    if isinstance(value, (list, tuple)):
+        return tuple(value) if all(isinstance(v, _PLAIN) for v in value) else ...
+    return value if isinstance(value, _PLAIN) else ...
+
+
 class Watched:
     """What a step reads that another call may have another value of, by name: properties
-    of a class that raise while the step is compiled."""
+    of a class that raise while the step is compiled.
 
-    def __init__(self, owner: Any, names: Sequence[str], more: Mapping[str, Any]) -> None:
+    Attributes:
+        read: the names of the owner's attributes that the step has read.
+    """
+
+    def __init__(self, owner: Any, names: Sequence[str],
+                 more: Mapping[str, Any] | None = None) -> None:
         self.owner = owner
-        kind = type(owner)
+        self.read: set[str] = set()
+        kind: Any = type(owner)
+
+        def reads(own: Any, name: str) -> Any:
+            self.read.add(name)
+            return kind.__getattribute__(own, name)
 
         def watched(name: str) -> Any:
             return property(lambda own: _refuse(
                 "it reads self.%s, whose value would be that of the first batch" % name))
-        own = {name: watched(name) for name in names if hasattr(kind, name)}
+        own = {name: watched(name) for name in names
+               if hasattr(kind, name) or name in vars(owner)}
         self._kind = type(kind.__name__, (kind,), {
-            "__module__": kind.__module__, "__qualname__": kind.__qualname__, **own, **more})
+            "__module__": kind.__module__, "__qualname__": kind.__qualname__,
+            "__getattribute__": reads, **own, **(more or {})})
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
@@ -48,6 +70,17 @@ class Watched:
             yield
         finally:
             self.owner.__class__ = before
+
+    def values(self, module: torch.nn.Module) -> dict[str, Any]:
+        """Returns the plain values by name that the step may have read as constants: of the
+        owner those that it has read, and the public ones of the module's parts."""
+        found = {"self." + name: _plain(value) for name, value in vars(self.owner).items()
+                 if name in self.read}
+        for path, part in module.named_modules():
+            if part is not self.owner:
+                found.update(("%s.%s" % (path, name), _plain(value))
+                             for name, value in vars(part).items() if name[0] != "_")
+        return found
 
 
 class NoNumber:
@@ -86,6 +119,9 @@ class Engine:
         self._say = say
         self._structure: Any = None
         self._made_for: tuple[Any, ...] = ()
+        self._has_given = True  # nothing has run since the module got the values
+        self._watched: Watched | None = None
+        self._values: dict[str, Any] = {}
 
     def leave(self, reason: str) -> None:
         """Goes on in PyTorch. The module and its optimizer get what the step has."""
@@ -98,9 +134,10 @@ class Engine:
 
     def give_back(self) -> None:
         """Gives parameters and moments to the module and its optimizer."""
-        if self.step is not None:
+        if self.step is not None and not self._has_given:
             self.step.sync_to_module()
             self.step.sync_to_optimizer(whole=False)
+            self._has_given = True  # what somebody else writes from here on stays
 
     def take_back(self) -> None:
         """Takes parameters from the module and moments from its optimizer, which somebody
@@ -118,10 +155,9 @@ class Engine:
             self.step, self.reason, self._made_for = None, "", made_for
 
     def run(self, module: Any, call: Callable[[Any, Any], Any], optimizer: Any, batch: Any,
-            watched: Callable[[], contextlib.AbstractContextManager[None]],
-            **options: Any) -> Any:
-        """Runs a step: call(module, batch) gives a loss, or a loss and a dict. `watched` is
-        entered wherever it is traced.
+            watch: Callable[[], Watched], **options: Any) -> Any:
+        """Runs a step: call(module, batch) gives a loss, or a loss and a dict. What `watch`
+        returns is active wherever it is traced.
 
         Returns: what the step returns, or None if PyTorch is to run it.
         """
@@ -133,21 +169,39 @@ class Engine:
             return None
         try:
             if self.step is None:
-                self._structure = structure
-                with watched():
+                self._structure, self._watched = structure, watch()
+                with self._watched.active():
                     self.step = compile_step(Whole(module, call, structure),
                                              lambda result: result, optimizer, tensors,
                                              **options)
+                self._values = self._watched.values(module)
+            assert self._watched is not None
+            self._check_values(module)
             if structure != self._structure:
                 raise ModuleImportError("a batch has another structure than the first one",
                                         "", 0)
-            with watched():  # another number of rows is compiled
+            with self._watched.active():  # another number of rows is compiled
+                self._has_given = False
                 return self.step(*tensors)
         except AICFError as error:
             self.leave(error.message if hasattr(error, "message") else str(error))
         except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
             self.leave("%s: %s" % (type(error).__name__, error))
         return None
+
+    def _check_values(self, module: torch.nn.Module) -> None:
+        """Raises ModuleImportError if a hook or a callback has changed what the step has as
+        a constant."""
+        assert self._watched is not None
+        now = self._watched.values(module)
+        if now == self._values:
+            return
+        for name in (*now, *self._values):
+            old, new = self._values.get(name, ...), now.get(name, ...)
+            if old is not new and old != new:
+                raise ModuleImportError("%s was %s when the step was compiled and is %s now" % (
+                    name, *("no number or text" if v is ... else repr(v)
+                            for v in (old, new))), "", 0)
 
 
 def tensor_of(array: Any, device: Any) -> Any:

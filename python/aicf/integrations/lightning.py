@@ -65,7 +65,7 @@ class AICFStrategy(SingleDeviceStrategy):  # type: ignore[misc]
         if reason:
             self.engine.leave(reason)
         result = None if self.engine.reason else self.engine.run(
-            module, self._call, self.optimizers[0], args[0], self._watched(module).active,
+            module, self._call, self.optimizers[0], args[0], lambda: self._watch(module),
             device=str(self.root_device), precision=self._precision(),
             clip_norm=float(module.trainer.gradient_clip_val or 0.0),
             accumulate=module.trainer.accumulate_grad_batches, **self._options)
@@ -73,7 +73,7 @@ class AICFStrategy(SingleDeviceStrategy):  # type: ignore[misc]
             return super().training_step(*args, **kwargs)
         loss, more = result if isinstance(result, tuple) else (result, {})
         for name, options in self._logged.items():
-            module.log(name, tensor_of(more[name], self.root_device), **options)
+            module.log(name, tensor_of(more["log." + name], self.root_device), **options)
         # What a scheduler looks at, before it warns that it is called first.
         self.optimizers[0]._opt_called = True
         return tensor_of(loss, self.root_device)
@@ -120,6 +120,8 @@ class AICFStrategy(SingleDeviceStrategy):  # type: ignore[misc]
     def _refusal(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         """Why Lightning's way of training is not one that a step has, or ""."""
         trainer: Any = self.lightning_module.trainer
+        if not self.lightning_module.automatic_optimization:
+            return "automatic_optimization is False"
         if len(self.optimizers) != 1:
             return "the module has %d optimizers" % len(self.optimizers)
         if kwargs:
@@ -144,7 +146,7 @@ class AICFStrategy(SingleDeviceStrategy):  # type: ignore[misc]
                     return "the callback %s has %s" % (type(callback).__name__, name)
         return ""
 
-    def _watched(self, module: Any) -> Watched:
+    def _watch(self, module: Any) -> Watched:
         logged: dict[str, Any] = {}
 
         def log(own: Any, name: str, value: Any, *args: Any, **options: Any) -> None:
@@ -156,14 +158,14 @@ class AICFStrategy(SingleDeviceStrategy):  # type: ignore[misc]
             if not isinstance(value, torch.Tensor):
                 raise ModuleImportError("self.log(%r) logs a %s, and a step logs tensors"
                                         % (name, type(value).__name__), "", 0)
-            logged[name] = value.detach()
+            logged["log." + name] = value.detach()  # apart from "loss"
             self._logged[name] = options
 
         def log_dict(own: Any, values: Mapping[str, Any], *args: Any, **options: Any) -> None:
             for name, value in values.items():
                 own.log(name, value, *args, **options)
         self._values = logged
-        return Watched(module, ("current_epoch", "global_step"),
+        return Watched(module, ("current_epoch", "global_step", "trainer", "optimizers", "lr_schedulers"),
                        {"log": log, "log_dict": log_dict})
 
     def _call(self, module: Any, batch: Any) -> Any:

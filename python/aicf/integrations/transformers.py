@@ -15,14 +15,13 @@ accelerate.
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import torch
 import transformers
 from transformers.utils import logging
 
-from ._engine import Engine, tensor_of
+from ._engine import Engine, Watched, tensor_of
 
 __all__ = ["AICFTrainer"]
 
@@ -58,7 +57,7 @@ class AICFTrainer(transformers.Trainer):  # type: ignore[misc]
             batch["number"] = torch.as_tensor(num_items_in_batch)
         optimizer: Any = getattr(self.optimizer, "optimizer", self.optimizer)  # accelerate's
         result = self.engine.run(
-            model, self._loss_of, optimizer, batch, contextlib.nullcontext,
+            model, self._loss_of, optimizer, batch, self._watch,
             device=str(self.args.device), precision="bf16" if self.args.bf16 else "f32",
             clip_norm=float(self.args.max_grad_norm or 0.0), **self._aicf_options)
         if result is None:
@@ -70,6 +69,9 @@ class AICFTrainer(transformers.Trainer):  # type: ignore[misc]
         return self.compute_loss(model, dict(batch["inputs"]),
                                  num_items_in_batch=batch.get("number"))
 
+    def _watch(self) -> Watched:
+        return Watched(self, ("state", "optimizer", "lr_scheduler"))
+
     def _refusal(self) -> str:
         if self.args.gradient_accumulation_steps > 1:
             return "gradient_accumulation_steps is %d" % self.args.gradient_accumulation_steps
@@ -78,6 +80,13 @@ class AICFTrainer(transformers.Trainer):  # type: ignore[misc]
         if self.args.n_gpu > 1 or self.args.world_size > 1:
             return "there are several devices"
         return ""
+
+    def _clip_grad_norm(self, model: Any) -> Any:
+        return None if self.engine.step else super()._clip_grad_norm(model)
+
+    def _get_grad_norm(self, model: Any, grad_norm: Any = None) -> Any:
+        # The step has the gradients: no norm is logged.
+        return None if self.engine.step else super()._get_grad_norm(model, grad_norm=grad_norm)
 
     # What reads the values
 

@@ -170,3 +170,39 @@ def test_a_slow_loader_is_named(monkeypatch, caplog):
     aicf.fit(make(X[:16], Y[:16]), rows, epochs=3)
     notes = [r.message for r in caplog.records if "of the time of an epoch" in r.message]
     assert len(notes) == 1 and "(a DataLoader)" in notes[0]
+
+
+def test_a_dict_of_a_batch_and_of_inputs_in_another_order():
+    class Difference(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.out = torch.nn.Linear(4, 3)
+
+        def forward(self, x, mask):
+            return self.out(x - 2 * mask)
+    module = Difference()
+    x, mask = torch.randn(10, 4), torch.randint(0, 2, (10, 4), dtype=torch.uint8)
+    y = torch.arange(10) % 3
+    step = aicf.torch.compile_step(module, torch.nn.functional.cross_entropy, torch.optim.SGD(
+        module.parameters(), 0.1), {"x": x, "mask": mask}, [y])
+    expected = module(x, mask).detach().numpy()
+    for names in (("x", "mask"), ("mask", "x")):
+        inputs = {name: {"x": x, "mask": mask}[name] for name in names}
+        for size in (None, 5):
+            np.testing.assert_allclose(step.predict(inputs, batch_size=size), expected,
+                                       atol=1e-6)
+    assert float(step({"target": y, "mask": mask, "x": x})) == pytest.approx(
+        float(torch.nn.functional.cross_entropy(torch.from_numpy(expected), y)), rel=1e-5)
+
+
+def test_batches_of_a_sampler_that_gives_no_lists():
+    x = torch.arange(16.0).reshape(4, 4)
+
+    class Pairs:
+        def __iter__(self):
+            yield 1, 2
+            yield iter((3, 0))
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x),
+                                         batch_sampler=Pairs())
+    got = [batch for batch, in iterator_of(loader)]
+    assert torch.equal(torch.cat(got), x[[1, 2, 3, 0]])

@@ -13,7 +13,8 @@ def _is_plain(loader: Any, torch: Any) -> bool:
     """Whether a DataLoader does nothing but put rows of whole tensors together."""
     data = torch.utils.data
     return (type(loader) is data.DataLoader and type(loader.dataset) is data.TensorDataset
-            and loader.num_workers == 0 and loader.batch_sampler is not None
+            and loader.num_workers == 0
+            and type(loader.batch_sampler) is data.BatchSampler  # it gives lists of numbers
             and loader.collate_fn is data.default_collate and not loader.pin_memory
             and not any(t.is_cuda for t in loader.dataset.tensors))
 

@@ -130,11 +130,13 @@ class Step(Entry):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the step once: forward, loss, backward, update. Inputs and targets by
-        position or name, as Entry takes them.
+        position or name, as Entry takes them, or one dict of them by name.
 
         Returns: the loss, an aicf.Array; float() reads it.
         """
         self._before_run()
+        if len(args) == 1 and not kwargs and isinstance(args[0], Mapping):
+            kwargs, args = dict(args[0]), ()
         if self.family.root._has_narrow:
             from ._import import held
             args = tuple(map(held, args))
@@ -352,8 +354,6 @@ class Step(Entry):
             becomes float32, which NumPy has.
         """
         self._memory.check_all()
-        if batch_size is not None:
-            return super().predict(*arrays, batch_size=batch_size)
         import torch
 
         from ..torch import predict
@@ -369,6 +369,8 @@ class Step(Entry):
             if value.dtype == torch.float64 and own.dtype == torch.float32:
                 given[i] = value.float()  # NumPy's and pandas' default
             given[i] = given[i].contiguous()
+        if batch_size is not None:
+            return super().predict(*map(held, given), batch_size=batch_size)
         shapes = tuple(tuple(a.shape) for a in given)
         if shapes not in self._predictors:
             sizes = "_".join("x".join(map(str, s)) or "scalar" for s in shapes)

@@ -262,7 +262,10 @@ def _as_inputs(step: Entry, data: Any) -> Any:
     """A list of arrays is not batches, because each of those has several inputs."""
     if isinstance(data, list) and len(sources.inputs_of(step)) > 1 \
             and all(map(sources.is_array, data)):
-        return tuple(data)
+        data = tuple(data)
+    if isinstance(data, tuple) and any(map(sources.is_array, data)):
+        import numpy  # a number belongs to all rows
+        data = tuple(numpy.asarray(v) if isinstance(v, (int, float)) else v for v in data)
     return data
 
 

@@ -187,6 +187,7 @@ def test_muon_makes_hidden_matrices_orthogonal():
 
 @pytest.mark.parametrize("options, error, message", [
     (dict(update=3), TypeError, "update is a int"),
+    (dict(update=adamw, weight_decay=0.5), ValueError, "weight_decay is 0.5"),
     (dict(update=adamw, accumulate=2), ValueError, "updates with every batch"),
     (dict(update=adamw, numbers={"lr": 1.0}), ValueError, "numbers has 'lr'"),
     (dict(update=lambda p, g, s, n: (p, {"m": p}), states=STATES), aicf.TraceError,
@@ -198,6 +199,22 @@ def test_muon_makes_hidden_matrices_orthogonal():
 def test_what_is_not_an_optimizer(options, error, message):
     with pytest.raises(error, match=message):
         aicf.compile_step(model(), loss, optim.Custom(0.1, **options), INPUTS)
+
+
+@pytest.mark.parametrize("make", [optim.RMSprop, optim.AdamW])
+def test_a_parameters_own_rate_and_decay(make):
+    net = model()
+    net[0].bias.lr_scale = 0.0
+    net[0].weight.weight_decay = 0.0
+    step = aicf.compile_step(net, lambda m, x, y: loss(m, x, y) * 0, make(
+        0.1, weight_decay=0.5), INPUTS)
+    step.set("0.bias", np.ones(8, "f4"))
+    before = step.state_dict()
+    step(X, Y)
+    after = step.state_dict()
+    assert (before["0.bias"] == after["0.bias"]).all(), "its rate is 0"
+    np.testing.assert_allclose(after["0.weight"], before["0.weight"], atol=1e-6)
+    assert (after["2.weight"] != before["2.weight"]).all(), "it decays"
 
 
 def test_a_class_says_what_to_write():

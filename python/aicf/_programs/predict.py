@@ -55,11 +55,14 @@ def predict(step: Entry, arrays: tuple[Any, ...], batch_size: int | None) -> Any
 def _as_rows(step: Entry, arrays: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
     """Returns the arrays with a dimension of rows in front, and whether they had none: one
     row is a batch of one. The shapes are those of an entry that predicts or of the step."""
-    if len(arrays) == 1 and isinstance(arrays[0], dict):
-        arrays = tuple(arrays[0].values())
     root = _known_predictor(step) or step.family.root
     specs, model = root.signature.specs, step.family.root.signature.model
     names = forward_inputs(model) if model else list(specs)
+    if len(arrays) == 1 and isinstance(arrays[0], dict):
+        if set(arrays[0]) != set(names):
+            raise InvalidArgumentError("predict got the inputs %s, the model takes %s" % (
+                ", ".join(map(str, arrays[0])), ", ".join(names)))
+        arrays = tuple(arrays[0][name] for name in names)
     found = [array_of(array, name) for name, array in zip(names, arrays)]
     found += arrays[len(found):]
     known = [specs.get(name) for name in names[:len(found)]]

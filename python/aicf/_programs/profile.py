@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import _runtime
+from ..errors import InvalidArgumentError
 from .locations import split_location
 from .view import Page, view
 
@@ -112,6 +113,10 @@ def profile(entry: Entry, inputs: Mapping[str, Any], runs: int) -> Profile:
     program, name = entry.program, entry.name
     executor = program.executor
     values = {n: executor.read(n).numpy() for n in program._tensors("param", "state")}
+    bound = [n for n in inputs if "%s/%s" % (name, n) in program.bound_arrays]
+    if bound:
+        raise InvalidArgumentError("the input %r is bound to an array: call profile() without "
+                                   "inputs, which uses it" % bound[0])
     if inputs:
         entry.write(**inputs)
     try:

@@ -281,7 +281,7 @@ class Traced:
                 made = _outputs_of(result, is_step)
                 if behind is not None:
                     behind(entry)
-                form, outputs = _with_kept(entry, *made)
+                form, outputs = _with_kept(entry, *made, source is model)
                 if is_step and outputs[0][1].shape:
                     raise TraceError("the loss is %s, expected a 0-d tensor: take its "
                                      "mean()" % outputs[0][1])
@@ -354,13 +354,15 @@ def _layers_of(names: Sequence[str]) -> frozenset[str]:
     return frozenset(n[len(LAYER):] for n in names if n.startswith(LAYER))
 
 
-def _with_kept(entry: EntryTrace, form: str, outputs: Outputs) -> tuple[str, Outputs]:
-    """Adds what aicf.keep and `outputs` keep to what a function returned."""
+def _with_kept(entry: EntryTrace, form: str, outputs: Outputs,
+               is_model: bool) -> tuple[str, Outputs]:
+    """Adds what aicf.keep and `outputs` keep to what a function returned. A model that is
+    an entry itself, such as the one that predicts, returns its own results only."""
     ran = {path for path, _, _ in entry.layers}
     for path in sorted(entry.wanted_layers - ran):
         raise TraceError("outputs has %r%s; the modules that run are %s" % (
             LAYER + path, near_names(path, ran), ", ".join(sorted(ran - {""})) or "none"))
-    if not entry.kept:
+    if not entry.kept or is_model:
         return form, outputs
     taken = {name for name, _, _ in outputs}
     for name in entry.kept:

@@ -36,8 +36,9 @@ class Custom(Optimizer):
         update: a function (parameter, gradient, states, numbers) -> (new parameter, new
             states). The gradient has the shape and the type of the parameter. `states` is a
             dict of the parameter's own states. `numbers` has "lr" (0-d f32), "step" (the
-            number of this update, 0-d f32, from 1), "name" (the parameter's, a str) and
-            what `numbers` names. A function without states may return the parameter alone.
+            number of this update, 0-d f32, from 1), "name" (the parameter's, a str), its own
+            "weight_decay" if it has one, and what `numbers` names. "lr" is scaled by the
+            parameter's lr_scale. A function without states may return the parameter alone.
         states: by name how each starts, as nn.Parameter's init: "zeros", a number, ... They
             have the shape and type of the parameter. A parameter W has the state W.name.
         numbers: further numbers by name, which the host may change: step.set("beta", 0.9).
@@ -61,8 +62,12 @@ class Custom(Optimizer):
         if self.accumulate != 1:
             raise ValueError("accumulate is %d, and an optimizer that is a function updates "
                              "with every batch" % self.accumulate)
+        if self.weight_decay:
+            raise ValueError("weight_decay is %g, and an optimizer that is a function does it "
+                             "itself: p * (1 - numbers[\"lr\"] * decay) - ..."
+                             % self.weight_decay)
         for name, value in self.numbers.items():
-            if name in ("lr", "step", "name"):
+            if name in ("lr", "step", "name", "weight_decay"):
                 raise ValueError("numbers has %r, which is there already" % name)
             _number(value, name)
 
@@ -92,8 +97,13 @@ class Custom(Optimizer):
             return trace.number(prefix + name, value)
         rate = self.lr.rate(number, prefix) if isinstance(self.lr, Schedule) \
             else hyper("lr", float(self.lr))
-        return {**{name: hyper(name, value) for name, value in self.numbers.items()},
-                "lr": rate, "step": number.astype("f32")}
+        scale = getattr(owner, "lr_scale", None)
+        decay = getattr(owner, "weight_decay", None)
+        numbers: dict[str, Any] = {n: hyper(n, value) for n, value in self.numbers.items()}
+        if decay is not None:
+            numbers["weight_decay"] = float(decay)
+        return {**numbers, "lr": rate if scale is None else rate * float(scale),
+                "step": number.astype("f32")}
 
     def _buffer(self, name: str, shape: tuple[int, ...], dtype: str, init: Any) -> Buffer:
         known = self._buffers.get(name)

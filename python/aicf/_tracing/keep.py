@@ -13,7 +13,7 @@ from .trace import as_tensor, current_trace, trace_error
 def keep(name: str, x: Any) -> Tensor:
     """Returns `x`, and makes the step return its value, too, in the dict beside the loss:
     `loss, more = step(x, y)`, `more["hidden"]`. `outputs=("layer:fc",)` does so for what a
-    module returns.
+    module returns. A module that is an entry itself, such as "predict", does not return it.
 
     Args:
         name: what it is called. Another one of the same name gets "#2" behind it.

@@ -164,7 +164,7 @@ def _made(name: str, lr: float | Schedule, clip_norm: float, numbers: Mapping[st
     rule, on = RULES[name], frozenset(flag for flag, is_on in flags.items() if is_on)
 
     def update(p: Any, g: Any, states: _Values, own: _Values) -> Any:
-        return rule.apply(p, g, states, {**numbers, "lr": own["lr"], "step": own["step"]}, on)
+        return rule.apply(p, g, states, {**numbers, **own}, on)
     starts: dict[str, Any] = dict.fromkeys(rule.states_for(on), "zeros")
     starts.update((state, "ones") for state in rule.scalars)
     return Custom(lr, update=update, states={**starts, **(first or {})}, clip_norm=clip_norm)

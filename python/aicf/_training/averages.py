@@ -8,25 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 from .. import compiled, nn, ops
 from .._tracing.pointwise import minimum
-from .._tracing.trace import as_tensor
+from .._tracing.trace import as_tensor, current_trace
 from ..errors import InvalidArgumentError
 from .callback import Callback
 
 if TYPE_CHECKING:
-    from ..program import Entry, Program
+    from ..program import Entry
     from ..training import Run
 
-PREFIX = "ema."
+
+def _name_of(step: Entry) -> str:
+    """The name of the entry that averages, and what stands before its states' names."""
+    return step.family.root.name + ".ema"
 
 
 class EMA(Callback):
     """Keeps an exponential moving average of every trained parameter.
 
-    An entry "ema" of the program computes it behind each update: average += (1 - d) *
+    An entry of the program computes it behind each update: average += (1 - d) *
     (parameter - average), where d is min(decay, (1 + n) / (10 + n)) at update n, so that
     the first averages forget what training began with. The averages are states, which
-    checkpoints have, too. Validation uses them, and so does what comes behind the run: at
-    its end they take the place of the parameters.
+    checkpoints have, too (`train_step.ema.fc.weight`). Validation uses them, and so does
+    what comes behind the run: at its end they take the place of the parameters.
 
     Args:
         decay: d, at least 0 and below 1.
@@ -42,12 +45,13 @@ class EMA(Callback):
         self._own: dict[str, Any] = {}  # parameters, while the averages stand for them
 
     def prepare(self, run: Run) -> None:
-        program = run.step.program
-        self._entry = program.entries.get("ema")
+        program, name = run.step.program, _name_of(run.step)
+        self._entry = program.entries.get(name)
         if self._entry is None:
-            self._entry = compile_averages(run.step, self.decay)
-            for name in _averaged(program):
-                program.set(PREFIX + name, program.get(name))
+            self._entry = compile_averages(run.step, name)
+            for own, average in _averages(run.step).items():
+                program.set(average, program.get(own))
+        program.set(name + ".decay", self.decay)
 
     def on_batch_end(self, run: Run) -> None:
         if not run.step.family.batch:  # behind an update
@@ -55,9 +59,8 @@ class EMA(Callback):
             self._entry()
 
     def on_validation_begin(self, run: Run) -> None:
-        program = run.step.program
-        self._own = {name: program.get(name) for name in _averaged(program)}
-        self.use(program)
+        self._own = {name: run.step.program.get(name) for name in _averages(run.step)}
+        self.use(run.step)
 
     def on_validation_end(self, run: Run) -> None:
         for name, value in self._own.items():
@@ -65,43 +68,47 @@ class EMA(Callback):
         self._own = {}
 
     def on_fit_end(self, run: Run) -> None:
-        self.use(run.step.program)
+        self.use(run.step)
 
     @staticmethod
-    def use(program: Program) -> None:
-        """Writes the averages into the parameters."""
-        for name in _averaged(program):
-            program.set(name, program.get(PREFIX + name))
+    def use(step: Entry) -> None:
+        """Writes the averages into the parameters of a step."""
+        for name, average in _averages(step).items():
+            step.program.set(name, step.program.get(average))
 
 
-def _averaged(program: Program) -> list[str]:
-    names = {t["name"] for t in program.plan.persistent()}
-    return [name for name in sorted(names) if PREFIX + name in names]
+def _averages(step: Entry) -> dict[str, str]:
+    """By parameter, the state that is its average."""
+    names = {t["name"] for t in step.program.plan.persistent()}
+    prefix = _name_of(step) + "."
+    return {name: prefix + name for name in sorted(names) if prefix + name in names}
 
 
-def compile_averages(step: Entry, decay: float) -> Entry:
-    """Compiles the entry "ema" into the program of a step. Raises InvalidArgumentError."""
+def compile_averages(step: Entry, name: str) -> Entry:
+    """Compiles the entry that averages into the program of a step. Raises
+    InvalidArgumentError."""
     signature = step.family.root.signature
     roles = {t["name"]: t["role"] for t in step.program.plan.persistent()}
-    owners = {name: owner for name, owner in signature.persistent.items()
-              if roles.get(name) == "param" and getattr(owner, "requires_grad", False)}
+    owners = {own: owner for own, owner in signature.persistent.items()
+              if roles.get(own) == "param" and getattr(owner, "requires_grad", False)}
     if step.program.lowered is None or not owners:
         raise InvalidArgumentError(
             "EMA averages the parameters of a step that was compiled here, and %r %s" % (
                 step.name, "trains none" if step.program.lowered else "is from a plan file"))
-    shadows = {name: nn.Buffer(owner.shape, "f32", name=PREFIX + name)
-               for name, owner in owners.items()}
-    count = nn.Buffer((), "i32", name=PREFIX + "updates")
+    shadows = {own: nn.Buffer(owner.shape, "f32", name="%s.%s" % (name, own))
+               for own, owner in owners.items()}
+    count = nn.Buffer((), "i32", name=name + ".updates")
     for buffer in (count, *shadows.values()):
         buffer.is_models = False
 
-    def ema() -> Any:
+    def average() -> Any:
         after = ops.step_inc(as_tensor(count))
         updates = after.astype("f32")
+        decay = current_trace("EMA").hyper(name + ".decay", 0.0)
         part = 1 - minimum((updates + 1) / (updates + 10), decay)
-        for name, owner in owners.items():
-            value = as_tensor(shadows[name])
-            shadows[name].update(value + part * (as_tensor(owner).astype("f32") - value))
+        for own, owner in owners.items():
+            value = as_tensor(shadows[own])
+            shadows[own].update(value + part * (as_tensor(owner).astype("f32") - value))
         count.update(after)
         return part
-    return compiled.compile(ema, {}, model=signature.model, program=step, name="ema")
+    return compiled.compile(average, {}, model=signature.model, program=step, name=name)

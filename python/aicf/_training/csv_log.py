@@ -30,6 +30,7 @@ class CsvLog:
     def __init__(self, path: str) -> None:
         self.path = path
         self.start: int | None = None
+        self._is_cut = False  # in its last line
 
     def begin(self, history: Sequence[Mapping[str, float]], start: int | None) -> None:
         """Makes the file end with the rows of `history`, which begin behind `start` rows
@@ -38,7 +39,7 @@ class CsvLog:
         names, rows = self._read()
         own = [_texts(logs) for logs in history]
         self.start = len(rows) if start is None or start > len(rows) else start
-        if own or not os.path.exists(self.path):
+        if own or self._is_cut or not os.path.exists(self.path):
             self._write(names, rows[:self.start] + own)
 
     def add(self, logs: Mapping[str, float]) -> None:
@@ -56,10 +57,16 @@ class CsvLog:
             with open(self.path, encoding="utf-8", newline="") as file:
                 text = file.read()
         except FileNotFoundError:
+            self._is_cut = False
             return [], []
         except UnicodeDecodeError as error:
             raise InvalidFileError("%r is not a table: %s" % (self.path, error)) from None
         whole = text[:text.rfind("\n") + 1]
+        rest = next(csv.reader([text[len(whole):]]), [])
+        header = next(csv.reader(io.StringIO(whole)), [])
+        if rest and len(rest) == len(header):  # somebody's editor took the last line's end
+            whole = text + "\n"
+        self._is_cut = not text.endswith("\n") and bool(text)
         rows = list(csv.DictReader(io.StringIO(whole, newline="")))
         names = list(rows[0]) if rows else next(csv.reader(io.StringIO(whole)), [])
         if any(None in row or None in row.values() for row in rows) or (

@@ -158,7 +158,8 @@ class Loop:
         for callback in self.callbacks:
             callback.on_epoch_end(run, logs)
         for name, number in logs.items():
-            logs[name] = number if isinstance(number, (int, str)) else float(number)
+            logs[name] = number if isinstance(number, str) else int(number) \
+                if isinstance(number, int) else float(number)
         value = monitored(logs, run.monitor)
         run.history.epochs.append(logs)
         self.totals, self.batch_seconds = Totals(self.kinds), 0.0

@@ -17,7 +17,8 @@ Function = Callable[..., Any]
 def classes_of(predictions: Any, targets: Any) -> Any:
     """Returns class numbers for logits or probabilities [rows, ..., classes] beside
     targets [rows, ...], and predictions of another shape as they are."""
-    if predictions.ndim == targets.ndim + 1 and predictions.shape[:-1] == targets.shape:
+    if predictions.ndim == targets.ndim + 1 and predictions.shape[:-1] == targets.shape \
+            and predictions.shape[-1] > 1:
         return predictions.argmax(-1)
     return predictions
 
@@ -117,7 +118,10 @@ def as_dict(metrics: Any, outputs: Iterable[str]) -> dict[str, Metric]:
     found: dict[str, Metric] = {}
     for each in metrics:
         if callable(each):
-            found[getattr(each, "__name__", type(each).__name__)] = as_function(each)
+            own = getattr(each, "__name__", type(each).__name__)
+            while own in found:
+                own += "_"
+            found[own] = as_function(each)
         elif each in known:
             found[each] = "mean"
         elif each in NAMED:

@@ -74,6 +74,7 @@ def search(step: Entry, source: sources.Source, low: float, high: float,
     if rate_of(step) is None or step.family.root.signature.schedule is not None:
         raise FailedStateError("%r has no learning rate that can be set: a schedule computes "
                                "it, or there is no optimizer" % step.name)
+    step.discard_update()
     set_rate, give_back, values = setter_of(step), restorer_of(step), Best(step.program)
     values.keep()
     rates: list[float] = []
@@ -87,7 +88,8 @@ def search(step: Entry, source: sources.Source, low: float, high: float,
             loss = float(result[0] if isinstance(result, tuple) else result)
             mean = SMOOTHING * mean + (1 - SMOOTHING) * loss
             smoothed = mean / (1 - SMOOTHING ** (number + 1))
-            if not math.isfinite(loss) or losses and smoothed > WORSE * min(losses):
+            best = min(losses, default=smoothed)
+            if not math.isfinite(loss) or smoothed > best + (WORSE - 1) * abs(best):
                 break
             rates.append(rate)
             losses.append(smoothed)

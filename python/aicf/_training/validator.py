@@ -73,7 +73,8 @@ class Validator:
         if not set(taken) <= set(batch):  # by position, as the model is called
             taken = list(batch)[:len(taken)]
         return (self.step.predict(*[batch[name] for name in taken]),
-                [numpy.array(array) for name, array in batch.items() if name not in taken])
+                [numpy.array(array) for name, array in batch.items()
+                 if name not in taken and numpy.ndim(array)])
 
     def _compile(self, batch: Mapping[str, Any]) -> Entry:
         program, signature = self.step.program, self.step.family.root.signature

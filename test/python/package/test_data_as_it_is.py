@@ -108,6 +108,33 @@ def test_a_row_of_several_inputs():
         np.testing.assert_allclose(part, whole[2], rtol=1e-5)
 
 
+def test_names_decide_and_not_their_order():
+    class Difference(nn.Module):
+        def __init__(self):
+            self.w = nn.Parameter((1,), init=1.0)
+
+        def forward(self, a, b):
+            return a * self.w - b
+
+    a, b = np.full((8, 2), 5, "f4"), np.full((8, 2), 1, "f4")
+    step = aicf.compile_step(Difference(), lambda m, a, b: m(a, b).mean(), aicf.optim.SGD(0.1),
+                             {"a": a, "b": b})
+    np.testing.assert_array_equal(step.predict({"b": b, "a": a}), a - b)
+    with pytest.raises(InvalidArgumentError, match="got the inputs b, the model takes a, b"):
+        step.predict({"b": b})
+
+
+def test_a_number_belongs_to_all_rows():
+    def loss(model, x, labels, scale):
+        return aicf.losses.cross_entropy(model(x), labels) * scale
+    step = aicf.compile_step(nn.Linear(64, 10), loss, aicf.optim.SGD(0.1), {
+        "x": (16, 64), "labels": ((16,), "i32"), "scale": ()})
+    history = aicf.fit(step, (X, LABELS, 0.5), validation=(X, LABELS, np.float32(0.5)),
+                       metrics=["accuracy", lambda p, y: 1.0, lambda p, y: 2.0])
+    assert history[0]["val_accuracy"] == (step.predict(X).argmax(1) == LABELS).mean()
+    assert (history[0]["val_<lambda>"], history[0]["val_<lambda>_"]) == (1.0, 2.0)
+
+
 def test_predictions_take_any_layout():
     step = make()
     expected = step.predict(X)

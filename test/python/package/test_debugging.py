@@ -59,6 +59,16 @@ def test_the_op_that_gives_the_first_nan(precision):
         np.testing.assert_array_equal(state(step)[name], value)
 
 
+def test_another_batch_size_and_a_bound_input():
+    step = aicf.compile_step(Logs(), cross_entropy, aicf.optim.SGD(0.0), INPUTS)
+    step(X[:5], LABELS[:5])  # its gradient is NaN already
+    step.reset()
+    assert aicf.find_nan(step, X[:5], LABELS[:5]).name == "log"
+    step.bind(x=aicf.array(X))
+    with pytest.raises(aicf.errors.InvalidArgumentError, match="'x' is bound to an array"):
+        step.profile(X, LABELS)
+
+
 def test_inputs_labels_and_parameters_come_first():
     step = make(dropout=0.0)
     x = X.copy()
@@ -185,6 +195,19 @@ def test_a_module_that_is_called_twice():
     step = aicf.compile_step(Twice(), lambda m, x: m(x).mean(), aicf.optim.SGD(0.1),
                              {"x": (4, 64)}, outputs=("layer:fc",))
     assert list(step(X[:4])[1]) == ["layer:fc", "layer:fc#2"]
+
+
+def test_a_model_that_predicts_returns_its_own_results():
+    class Keeps(nn.Module):
+        def __init__(self):
+            self.fc = nn.Linear(64, 10)
+
+        def forward(self, x):
+            y = self.fc(x)
+            aicf.keep("norm", (y * y).mean())
+            return y
+    step = aicf.compile_step(Keeps(), cross_entropy, aicf.optim.SGD(0.1), INPUTS)
+    assert list(step(X, LABELS)[1]) == ["norm"] and step.predict(X).shape == (16, 10)
 
 
 def test_any_value_is_kept():

@@ -107,6 +107,17 @@ def test_a_resumed_run_mends_its_table(tmp_path, cut):
     assert len((tmp_path / "l.jsonl").read_text().splitlines()) == 3
 
 
+@pytest.mark.parametrize("tail, kept", [("3,0.5", 2), ("", 2)])
+def test_a_table_without_its_last_line_end(tmp_path, tail, kept):
+    """What is cut off goes; a whole row without its line end stays."""
+    log = tmp_path / "log.csv"
+    aicf.fit(make(), DATA, epochs=2, log=log)
+    text = log.read_text()
+    log.write_text(text + tail if tail else text[:-1])
+    aicf.fit(make(), DATA, epochs=1, log=log)
+    assert [row["epoch"] for row in rows_of(log)] == ["1", "2", "1"]
+
+
 def test_another_file_is_not_overwritten(tmp_path):
     for text in (b"a,b\n1,2\n", b"epoch,loss\n1,2,3\n", b"\xff\n"):
         (tmp_path / "log.csv").write_bytes(text)
@@ -248,6 +259,14 @@ def test_a_rate_is_found_and_nothing_has_changed():
     for bad in ({"low": 0}, {"low": 2, "high": 1}, {"steps": 1}):
         with pytest.raises(ValueError):
             aicf.lr_find(step, DATA, **bad)
+    below = aicf.compile_step(step.signature.model, lambda m, x, labels:
+                              aicf.losses.cross_entropy(m(x), labels) - 10.0,
+                              aicf.optim.SGD(0.1, accumulate=2),
+                              {"x": (16, 64), "labels": ((16,), "i32")})
+    below(X[:16] * 100, LABELS[:16])  # half of an update
+    assert aicf.lr_find(below, DATA, low=1e-3, steps=20).suggestion
+    clean = [v for n, v in state(below).items() if n.endswith("grad_acc")]
+    assert clean and not any(v.any() for v in clean)
     assert aicf.training.RateSearch([1, 2], [3.0, 4.0]).suggestion is None
 
 
@@ -300,6 +319,31 @@ def test_averages_of_parameters(tmp_path):
         callbacks.EMA(1.0)
 
 
+def test_two_steps_of_one_program_have_averages_of_their_own():
+    step = make(aicf.optim.SGD(0.5), dropout=0.0)
+    other = aicf.compile_step(nn.Linear(64, 10), lambda m, x, labels:
+                              aicf.losses.cross_entropy(m(x), labels), aicf.optim.SGD(0.5),
+                              {"x": (16, 64), "labels": ((16,), "i32")}, program=step,
+                              name="other")
+    for own in (step, other):
+        aicf.fit(own, DATA, callbacks=[callbacks.EMA(0.5)])
+    before = step.get("fc1.weight").numpy().copy()
+    aicf.fit(other, DATA, callbacks=[callbacks.EMA(0.9)])
+    np.testing.assert_array_equal(step.get("fc1.weight"), before)
+    assert float(step.get("other.ema.decay")) == np.float32(0.9)
+
+
+def test_a_value_that_is_true_is_kept(tmp_path):
+    def run(epochs):
+        class Better(aicf.Callback):
+            def on_epoch_end(self, run, logs):
+                logs["better"] = logs["loss"] < 1.0
+        return aicf.fit(make(), DATA, epochs=epochs, checkpoint=tmp_path, resume=True,
+                        callbacks=[Better()])
+    run(2)
+    assert len(run(4)) == 4
+
+
 def test_a_run_that_stopped_goes_on_with_more_patience(tmp_path, capfd, caplog):
     caplog.set_level("INFO", "aicf")
 
@@ -329,6 +373,8 @@ LOGITS = np.float32([[2, 1, 0], [0, 3, 1], [0, 1, 2]])
 @pytest.mark.parametrize("name, predictions, targets, expected", [
     ("accuracy", LOGITS, np.int32([0, 1, 1]), 2 / 3),
     ("accuracy", np.float32([[1], [-1], [2], [-3]]), np.int32([1, 0, 0, 0]), 0.75),
+    ("accuracy", np.float32([[5], [5], [4], [-5]]), np.int32([1, 1, 1, 0]), 1.0),
+    ("accuracy", np.float32([5, 5, -4, -5]), np.float32([1, 1, 1, 0]), 0.75),
     ("accuracy", np.int32([1, 0]), np.int32([1, 1]), 0.5),
     ("mae", np.float32([[1], [2], [4]]), np.float32([1, 1, 1]), 4 / 3),
     ("mse", np.float32([1, 2, 4]), np.float32([1, 1, 1]), 10 / 3),

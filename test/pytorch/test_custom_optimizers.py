@@ -62,6 +62,9 @@ CASES = {
     "Adamax": (optim.Adamax(weight_decay=0.1), lambda p: T.Adamax(p, weight_decay=0.1)),
     "NAdam": (optim.NAdam(weight_decay=0.1), lambda p: T.NAdam(p, weight_decay=0.1)),
     "RAdam": (optim.RAdam(weight_decay=0.1), lambda p: T.RAdam(p, weight_decay=0.1)),
+    # Its length is a small difference of large numbers in the first steps.
+    "RAdam, slow": (optim.RAdam(0.05, betas=(0.9, 0.9999)),
+                    lambda p: T.RAdam(p, 0.05, betas=(0.9, 0.9999))),
 }
 
 

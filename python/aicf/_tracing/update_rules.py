@@ -10,6 +10,7 @@ numbers of Python's, and the import of torch optimizers those of its groups.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -118,14 +119,26 @@ def _nadam(p: Any, g: Any, s: _Values, n: _Values, flags: _Flags) -> tuple[Any, 
     return new, {"exp_avg": mean, "exp_avg_sq": square, "mu_product": product}
 
 
+def _length(beta: Any, step: Any) -> tuple[Any, Any]:
+    """Returns 1 - beta^step and RAdam's length 2/(1-beta) - 1 - 2 step beta^step/(1-beta^step)
+    in f32 (0-d). Where beta^step is near 1 the terms of the length cancel, and the Bernoulli
+    series of u/expm1(u) with u = -step log(beta) gives it."""
+    d = 1 - beta  # exact: beta is near 1
+    u = -step * (math.log1p(-d) if isinstance(d, float) else (-d).log1p())
+    series = step * (1 - u / 6 + u ** 3 / 360 - u ** 5 / 15120) \
+        + d / 6 + d * d / 12 + 19 * d ** 3 / 360
+    whole = 2 / d - 1 - 2 * step / u.expm1()
+    return -(-u).expm1(), where(
+        maximum(2 * u, 50 * d) < 1, series, whole)
+
+
 def _radam(p: Any, g: Any, s: _Values, n: _Values, flags: _Flags) -> tuple[Any, Any]:
     p, g = _start(p, g, n, flags)
     mean, square = _means(g, s, n)
     most = 2 / (1 - n["beta2"]) - 1
-    left = n["beta2"] ** n["step"]
-    length = most - 2 * n["step"] * left / (1 - left)
+    taken, length = _length(n["beta2"], n["step"])
     inside = (length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)
-    rectified = maximum(inside, 0.0) ** 0.5 * (1 - left) ** 0.5 / (square.sqrt() + n["eps"])
+    rectified = (maximum(inside, 0.0) * taken).sqrt() / (square.sqrt() + n["eps"])
     move = mean / (1 - n["beta1"] ** n["step"])
     return p - n["lr"] * move * where(length > 5, rectified, 1.0), {
         "exp_avg": mean, "exp_avg_sq": square}

@@ -206,3 +206,31 @@ def test_batches_of_a_sampler_that_gives_no_lists():
                                          batch_sampler=Pairs())
     got = [batch for batch, in iterator_of(loader)]
     assert torch.equal(torch.cat(got), x[[1, 2, 3, 0]])
+
+
+def test_a_run_that_goes_on_has_the_rates_of_the_groups(tmp_path):
+    x, y = torch.randn(16, 4), torch.arange(16) % 3
+
+    def run(epochs, folder, **options):
+        torch.manual_seed(0)
+        net = nn.Linear(4, 3)
+        step = aicf.torch.compile_step(net, nn.functional.cross_entropy, torch.optim.SGD(
+            net.parameters(), 0.1), [x], [y])
+        return step, aicf.fit(step, (x, y), epochs=epochs, batch_size=16, verbose=0,
+                              checkpoint=tmp_path / folder, callbacks=[
+                                  aicf.callbacks.ReduceLROnPlateau(0.1, 1, min_delta=100.0)],
+                              **options)
+    whole, history = run(4, "whole")
+    run(3, "parts")
+    resumed, other = run(4, "parts", resume=True)
+    assert [e["lr"] for e in other.epochs] == [e["lr"] for e in history.epochs]
+    np.testing.assert_array_equal(whole.get("weight"), resumed.get("weight"))
+
+
+def test_a_nan_of_bf16_is_named():
+    net = nn.Linear(4, 3, dtype=torch.bfloat16)
+    x, y = torch.full((8, 4), float("nan"), dtype=torch.bfloat16), torch.arange(8) % 3
+    step = aicf.torch.compile_step(net, nn.functional.cross_entropy, torch.optim.SGD(
+        net.parameters(), 0.1), [x * 0 + 1], [y], verify=False)
+    with pytest.warns(UserWarning, match="the loss of epoch 1 is nan"):
+        aicf.fit(step, (x, y), verbose=0)

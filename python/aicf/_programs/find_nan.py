@@ -47,7 +47,10 @@ def _host(value: Any) -> Any:
     import numpy
     if isinstance(value, numpy.ndarray) or not hasattr(value, "numpy"):
         return numpy.asarray(value)
-    if getattr(value, "dtype", "") == "bf16":  # which NumPy does not have
+    if hasattr(value, "detach"):  # of torch
+        value = value.detach().cpu()
+        value = value.float() if str(value.dtype) == "torch.bfloat16" else value
+    elif getattr(value, "dtype", "") == "bf16":  # which NumPy does not have
         return numpy.asarray(value[...], "f4")
     return numpy.asarray(value.numpy())
 

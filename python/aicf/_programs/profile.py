@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import os
 import statistics
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import _runtime
-from ..errors import InvalidArgumentError
+from ..errors import InvalidArgumentError, NotInitializedError
 from .locations import split_location
 from .view import Page, view
 
@@ -112,11 +113,14 @@ def profile(entry: Entry, inputs: Mapping[str, Any], runs: int) -> Profile:
     import time
     program, name = entry.program, entry.name
     executor = program.executor
-    values = {n: executor.read(n).numpy() for n in program._tensors("param", "state")}
+    values = {n: executor.read(n) for n in program._tensors("param", "state")}
     bound = [n for n in inputs if "%s/%s" % (name, n) in program.bound_arrays]
     if bound:
         raise InvalidArgumentError("the input %r is bound to an array: call profile() without "
                                    "inputs, which uses it" % bound[0])
+    for n in ("%s/%s" % (name, i) for i in inputs):
+        with contextlib.suppress(NotInitializedError):  # there is nothing to give back
+            values[n] = executor.read(n)
     if inputs:
         entry.write(**inputs)
     try:

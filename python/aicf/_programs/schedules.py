@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from typing import TYPE_CHECKING, Any
 
 from .. import compiled, nn, optim
@@ -12,6 +13,10 @@ from .. import compiled, nn, optim
 if TYPE_CHECKING:
     from ..optim import Schedule
     from ..program import Entry
+
+
+#: Equal schedules share a program, and a program runs in one thread.
+_LOCK = threading.Lock()
 
 
 @functools.lru_cache(maxsize=16)
@@ -29,11 +34,12 @@ def rate_at(schedule: Schedule, count: int, table: Any = None) -> float:
     """Returns the rate of update `count`, which counts from 1; 0 is taken for 1. `table`
     has the rates of a Table as they are now."""
     import numpy
-    probe = _probe(schedule.attribute(), schedule)
-    if table is not None:
-        probe.set("lr_table", table)
-    probe.set("value", numpy.zeros(1, numpy.float32))
-    step = probe.get("step").numpy()
-    probe.set("step", numpy.full_like(step, max(count, 1) - 1))
-    probe()
-    return -float(probe.get("value").numpy()[0])
+    with _LOCK:
+        probe = _probe(schedule.attribute(), schedule)
+        if table is not None:
+            probe.set("lr_table", table)
+        probe.set("value", numpy.zeros(1, numpy.float32))
+        step = probe.get("step").numpy()
+        probe.set("step", numpy.full_like(step, max(count, 1) - 1))
+        probe()
+        return -float(probe.get("value").numpy()[0])

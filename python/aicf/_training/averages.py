@@ -49,8 +49,10 @@ class EMA(Callback):
         self._entry = program.entries.get(name)
         if self._entry is None:
             self._entry = compile_averages(run.step, name)
-            for own, average in _averages(run.step).items():
-                program.set(average, program.get(own))
+        # What was loaded or reset since another run is where the averages begin.
+        for own, average in _averages(run.step).items():
+            program.set(average, program.get(own))
+        program.set(name + ".updates", 0)
         program.set(name + ".decay", self.decay)
 
     def on_batch_end(self, run: Run) -> None:

@@ -25,7 +25,7 @@ from . import diagnosis, run_state, sources
 from .callback import Callback, monitored
 from .display import Display
 from .loggers import File, Logger
-from .rates import rate_of
+from .rates import groups_of, rate_of
 from .totals import Metric, Totals
 from .validator import Validator
 
@@ -229,6 +229,7 @@ class Loop:
                           for callback in self.kept],
             "hypers": {t["name"]: program.get(t["name"]).numpy().tolist()
                        for t in program.plan.persistent() if t["role"] == "hyper"},
+            "rates": [float(group["lr"]) for group in groups_of(run.step) or ()],
         }
         os.makedirs(self.folder, exist_ok=True)
         program.save_checkpoint(os.path.join(self.folder, name),
@@ -251,6 +252,11 @@ class Loop:
                 "not resume" % (", ".join(names) or "none",
                                        ", ".join(kept) or "none"))
         hypers = _hypers(program, path, state["hypers"])
+        groups, rates = groups_of(run.step) or [], state["rates"]
+        if rates and len(rates) != len(groups):
+            raise InvalidArgumentError(
+                "the checkpoint %r has the rates of %d groups, and the optimizer has %d"
+                % (path, len(rates), len(groups)))
         with contextlib.ExitStack() as undo:
             _load(undo, path, "data", self.source, state["data"])
             for callback, (name, own) in zip(self.kept, state["callbacks"]):
@@ -260,6 +266,8 @@ class Loop:
             undo.pop_all()
         for name, value in hypers.items():
             program.set(name, value)
+        for group, rate in zip(groups, rates):
+            group["lr"] = rate
         run.epoch, run.position = state["epoch"], state["position"]
         run.history.epochs, run.history.best = state["history"], state["best"]
         run.history.stopped = state["stopped"]

@@ -19,10 +19,16 @@ def rate_of(step: Entry) -> float | None:
         return None
 
 
+def groups_of(step: Entry) -> list[dict[str, Any]] | None:
+    """Returns the groups of a torch optimizer, from which a step reads its rates before each
+    call, or None for other steps."""
+    return getattr(getattr(step, "optimizer", None), "param_groups", None)
+
+
 def scale_rate(step: Entry, factor: float, low: float = 0.0) -> None:
     """Multiplies the rate, or those of all groups of a torch optimizer. Raises
     InvalidArgumentError: a schedule computes it."""
-    groups = getattr(getattr(step, "optimizer", None), "param_groups", None)
+    groups = groups_of(step)
     if groups is not None:
         for group in groups:
             group["lr"] = max(float(group["lr"]) * factor, min(low, float(group["lr"])))
@@ -35,7 +41,7 @@ def scale_rate(step: Entry, factor: float, low: float = 0.0) -> None:
 
 def restorer_of(step: Entry) -> Callable[[], None]:
     """Returns a function that gives the rate, or those of all groups, back."""
-    groups = getattr(getattr(step, "optimizer", None), "param_groups", None)
+    groups = groups_of(step)
     if groups is None:
         rate = step.get("lr").numpy()
         return lambda: step.set("lr", rate)
@@ -49,7 +55,7 @@ def restorer_of(step: Entry) -> Callable[[], None]:
 
 def setter_of(step: Entry) -> Callable[[float], None]:
     """Returns a function that sets the rate, of all groups of a torch optimizer."""
-    groups: Any = getattr(getattr(step, "optimizer", None), "param_groups", None)
+    groups: Any = groups_of(step)
 
     def set_groups(rate: float) -> None:
         for group in groups:

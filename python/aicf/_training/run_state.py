@@ -21,11 +21,12 @@ _Check = Callable[[Any], bool]
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2 ** 63
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, float) or (
+        isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2 ** 63)
 
 
 def _is_finite(value: Any) -> bool:
@@ -38,6 +39,12 @@ def _is_text(value: Any) -> bool:
 
 def _is_logged(value: Any) -> bool:
     return _is_number(value) or _is_text(value)
+
+
+def _is_epoch(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_logged, value.values())) \
+        and _is_count(value.get("epoch")) and _is_number(value.get("loss")) \
+        and _is_number(value.get("seconds"))
 
 
 def _is_sum(value: Any) -> bool:
@@ -71,12 +78,12 @@ def _list_of(check: _Check) -> _Check:
 _FIELDS: dict[str, _Check] = {
     "epoch": _is_count, "position": _is_count, "sums": _dict_of(_is_sum),
     "seconds": lambda value: _is_finite(value) and value >= 0,
-    "history": _list_of(_dict_of(_is_logged)), "best": _is_best, "stopped": _is_text,
+    "history": _list_of(_is_epoch), "best": _is_best, "stopped": _is_text,
     "callbacks": _list_of(_is_callback), "hypers": _dict_of(_is_hyper),
-    "data": lambda value: True, "log": _list_of(lambda value: value is None
+    "rates": _list_of(_is_finite), "data": lambda value: True, "log": _list_of(lambda value: value is None
                                                 or _is_count(value)),
 }
-_DEFAULTS: dict[str, Any] = {"data": None, "best": None, "log": []}
+_DEFAULTS: dict[str, Any] = {"data": None, "best": None, "log": [], "rates": []}
 
 
 def read(path: str) -> dict[str, Any]:

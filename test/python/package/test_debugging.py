@@ -235,3 +235,12 @@ def test_what_cannot_be_kept(function, message):
     assert re.search(message, said(caught.value))
     with pytest.raises(aicf.TraceError, match="outside a trace"):
         aicf.keep("a", X)
+
+
+def test_profile_gives_the_inputs_back():
+    step = make(dropout=0.0)
+    step.set("lr", 0.0)
+    expected = np.asarray(step(X, LABELS)[0])
+    step.write(x=X, labels=LABELS)
+    step.profile(X * 100, LABELS, runs=2)
+    np.testing.assert_array_equal(step()[0], expected)

@@ -3,6 +3,7 @@
 """aicf.fit: what people see, log and change while it runs. test_fit.py has what a run
 computes."""
 
+import concurrent.futures
 import csv
 import io
 import json
@@ -408,3 +409,24 @@ def test_a_step_is_evaluated():
             aicf.evaluate(step, DATA, **wrong)
     with pytest.raises(TypeError, match="expected what aicf.compile_step gives"):
         aicf.evaluate(with_metrics, DATA)
+
+
+def test_averages_begin_anew_with_each_run():
+    step = make(aicf.optim.SGD(0.5), dropout=0.0)
+    aicf.fit(step, DATA, epochs=20, callbacks=[callbacks.EMA(0.999)])
+    step.set("fc1.weight", np.full_like(step.get("fc1.weight").numpy(), 2.0))
+    step.set("lr", 0.0)
+    aicf.fit(step, DATA, callbacks=[callbacks.EMA(0.999)])
+    np.testing.assert_allclose(step.get("fc1.weight"), 2.0, rtol=1e-6)
+
+
+def test_the_rates_of_schedules_in_two_threads():
+    schedule = aicf.optim.Cosine(0.1, 1000)
+    steps = [make(aicf.optim.SGD(schedule), dropout=0.0) for _ in range(2)]
+    for count, step in enumerate(steps):
+        step.set("step", 400 * (count + 1))
+    expected = [float(step.get("lr")) for step in steps]
+    assert expected[0] != expected[1]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        found = pool.map(lambda step: {float(step.get("lr")) for _ in range(300)}, steps)
+        assert [list(rates) for rates in found] == [[rate] for rate in expected]

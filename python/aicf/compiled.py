@@ -81,8 +81,8 @@ def compile_step(model: Module, loss: Callable[..., Any], optimizer: Optimizer,
             norm of all gradients before clipping. "grad:fc.weight" is the gradient of
             that parameter as the optimizer reads it, and "grad:*" those of all: before
             clipping, with `accumulate` the sum over the batches, and in f16 with the loss
-            scale. A step that accumulates returns them with the last batch of an update.
-            "layer:fc" is what the module of that path returned; aicf.keep returns any
+            scale. "grad:x" is the gradient of an input. A step that accumulates returns
+            them with the last batch of an update. "layer:fc" is what the module of that path returned; aicf.keep returns any
             other value.
         threads, tune, tuning_file, check_indices: as in Lowered.compile.
         options: options of the compiler, as in Traced.lower.

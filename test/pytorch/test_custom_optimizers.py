@@ -241,3 +241,16 @@ def test_gradients_of_inputs(own):
     np.testing.assert_allclose(more["grad:0.weight"], net[0].weight.grad, rtol=1e-4, atol=1e-6)
     with pytest.raises(aicf.CompileError, match="integers have no gradient"):
         aicf.compile_step(model(), loss, own, INPUTS, outputs=("grad:y",))
+
+
+def test_one_table_in_two_steps_of_a_program():
+    table = optim.Table([0.5, 0.25])
+    rule = optim.Custom(table, update=lambda p, g, s, n: p - n["lr"] * g)
+    first = aicf.compile_step(model(), loss, rule, INPUTS, name="first")
+    second = aicf.compile_step(model(), loss, optim.Custom(table, update=rule.update), INPUTS,
+                               name="second", program=first)
+    for step in (first, second):
+        step(X[:5], Y[:5])
+        assert float(step.get("lr")) == 0.5
+        step(X, Y)
+        assert float(step.get("lr")) == 0.25

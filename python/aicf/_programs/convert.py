@@ -30,6 +30,8 @@ def array_of(value: Any, name: str) -> Any:
         columns = [str(c) for c, k in (kinds.items() if hasattr(kinds, "items") else ())
                    if getattr(k, "kind", "O") not in "fiub"]
         try:
+            if array.dtype.kind in "mM":
+                raise ValueError("dates are not numbers")
             return array.astype("f8")  # columns of several types of numbers
         except (TypeError, ValueError):
             raise InvalidArgumentError(

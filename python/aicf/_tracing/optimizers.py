@@ -227,13 +227,13 @@ class Table(Schedule):
                              % float(values[~(numpy.isfinite(values)
                                               & (values >= 0))][0]))
         self._rates = values
-        self._table: Buffer | None = None  # in a step whose optimizer is a function
+        self._tables: dict[str, Buffer] = {}  # of steps whose optimizers are functions
 
     def rate(self, step: Tensor, prefix: str) -> Tensor:
-        if self._table is None or self._table.name != prefix + "lr_table":
-            self._table = Buffer(self._rates.shape, "f32", init=self._rates,
-                                 name=prefix + "lr_table")
-        return ops.rate_table(step, as_tensor(self._table))
+        name = prefix + "lr_table"
+        if name not in self._tables:
+            self._tables[name] = Buffer(self._rates.shape, "f32", init=self._rates, name=name)
+        return ops.rate_table(step, as_tensor(self._tables[name]))
 
     def attribute(self) -> str:
         return "#aicf.table<rows = %d>" % self._rates.size

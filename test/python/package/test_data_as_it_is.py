@@ -62,7 +62,8 @@ def test_a_table_with_words():
     words = np.array([["a", "b"]] * 100, object)
     kinds = {"city": np.dtype("O"), "size": np.dtype("f8")}
     for table, text in ((Table(words, kinds), "in the columns city"),
-                        (Table(words), "not numbers: encode")):
+                        (Table(words), "not numbers: encode"),
+                        (Table(np.full((100, 64), "2026-11-30", "M8[s]")), "not numbers")):
         with pytest.raises(InvalidArgumentError, match="'x' has values that.*" + text):
             aicf.fit(make(), (table, LABELS))
 

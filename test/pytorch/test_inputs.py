@@ -234,3 +234,6 @@ def test_a_nan_of_bf16_is_named():
         net.parameters(), 0.1), [x * 0 + 1], [y], verify=False)
     with pytest.warns(UserWarning, match="the loss of epoch 1 is nan"):
         aicf.fit(step, (x, y), verbose=0)
+    step.load_optimizer_state()
+    history = aicf.fit(step, (torch.ones_like(x), y), verbose=0, validation=0.25)
+    assert "val_loss" in history.epochs[0]

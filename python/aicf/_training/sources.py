@@ -8,6 +8,7 @@ the same batches after a restart, and otherwise the reason why it may not.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -291,6 +292,9 @@ def split(arrays: Mapping[str, Any], fraction: float,
             "both" % (fraction, rows))
     order = numpy.random.default_rng([seed, rows]).permutation(rows)
     train, test = numpy.sort(order[held:]), numpy.sort(order[:held])
-    hosts = {name: numpy.asarray(array_of(array, name)) for name, array in arrays.items()}
-    return ({name: rows_of(array, train) for name, array in hosts.items()},
-            {name: rows_of(array, test) for name, array in hosts.items()})
+    values = {name: array_of(array, name) for name, array in arrays.items()}
+    for name, value in values.items():
+        with contextlib.suppress(TypeError):  # NumPy has no bf16, and reads no other device
+            values[name] = numpy.asarray(value)
+    return ({name: rows_of(array, train) for name, array in values.items()},
+            {name: rows_of(array, test) for name, array in values.items()})

@@ -292,7 +292,8 @@ class Panel {
   }
   tensorText(index) {
     const t = this.entry.tensors[index], named = (c) => c + " " + this.entry.calls[c].op;
-    return [t.label + (t.label === t.name ? "" : " (" + t.name + ")") + ": " + t.type, t.role + ", " + short(t.bytes) + "B at " + t.offset,
+    return [t.label + (t.label === t.name ? "" : " (" + t.name + ")") + ": " + t.type,
+      t.role + ", " + short(t.bytes) + "B at " + t.offset,
       "lives from call " + t.first + " to " + t.last + this.heldText(t),
       t.writers.length ? "written by " + listed(t.writers, 3, named) : "",
       t.readers.length ? "read by " + listed(t.readers, 5, named) : ""].filter(Boolean).join("\n");

@@ -7,11 +7,10 @@
 
 #include "lib/Transforms/Step/Activity.h"
 
-#include "llvm/ADT/StringSet.h"
-
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace aicf;

@@ -4,13 +4,14 @@
 # of this tree (not what git ignores) lie in /aicf there, which is the working
 # directory. It is how CI proves that the project installs what it needs.
 #
-#   scripts/empty_debian.sh [--root NAME] [--keep] [--cuda] COMMAND...
+#   scripts/empty_debian.sh [--root NAME] [--suite NAME] [--keep] [--cuda] COMMAND...
 #   scripts/empty_debian.sh --check
-#   scripts/empty_debian.sh --path NAME
+#   scripts/empty_debian.sh [--suite NAME] --path NAME
 #
 #   --root NAME  which root (default: "main"). Roots are kept in
 #                AICF_ROOTS (default: ~/.cache/aicf-roots) with what a command
 #                installed, until setup.sh installs other packages.
+#   --suite NAME another release of Debian than bookworm, for its Python
 #   --keep       use the sources, and what was built, of the call before
 #   --cuda       mount the CUDA toolkit that nvcc belongs to, read only
 #   --check      say whether this machine can do it; if not, why
@@ -45,11 +46,12 @@ check() {
   return 1
 }
 
-# The address that this machine's apt has for Debian 12 itself.
+# The address that this machine's apt has for Debian 12 itself; other releases are
+# there too.
 mirror() {
   apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(SITE)' \
     'Created-By: Packages' |
-    awk -v suite=$suite '$1 == suite && $2 == "main" { print $3; exit }'
+    awk '$1 == "bookworm" && $2 == "main" { print $3; exit }'
 }
 
 # Installs minbase into $1.
@@ -60,21 +62,27 @@ make_base() {
   fi
   local from
   from=$(mirror)
-  [ -n "$from" ] || fail "apt on this machine has no source for Debian's $suite"
+  [ -n "$from" ] || fail "apt on this machine has no source for Debian"
   echo "empty_debian: making a root (about a minute)"
   rm -rf "$1.part"
   mkdir -p "$(dirname "$1")"
+  # A release newer than this debootstrap is made as the newest that it knows.
+  local recipe=/usr/share/debootstrap/scripts/$suite
+  [ -e "$recipe" ] || recipe=${recipe%/*}/sid
   if ! debootstrap --variant=minbase --include=ca-certificates,make,git \
-      $suite "$1.part" "$from" >"$1.log" 2>&1; then
+      $suite "$1.part" "$from" "$recipe" >"$1.log" 2>&1; then
     tail -n 20 "$1.log" >&2
     fail "debootstrap failed"
   fi
   mv "$1.part" "$1"
 }
 
+# Behind the names of roots of other releases.
+other() { [ "$suite" = bookworm ] || echo "-$suite"; }
+
 # What the roots depend on. Each stamp has a folder of its own.
 stamp() {
-  { "$source_tree/scripts/setup.sh" --packages; echo "$suite minbase 1"; } |
+  { "$source_tree/scripts/setup.sh" --packages; echo "bookworm minbase 1"; } |
     sha256sum | cut -c -16
 }
 
@@ -85,10 +93,10 @@ provide_root() {
   for old in "$roots"/*; do
     [[ ! $(basename "$old") =~ ^[0-9a-f]{16}$ || $old = "$folder" ]] || rm -rf "$old"
   done
-  [ -d "$folder/base" ] || make_base "$folder/base"
+  [ -d "$folder/base$(other)" ] || make_base "$folder/base$(other)"
   [ ! -d "$1" ] || return 0
   rm -rf "$1.part"
-  cp -a "$folder/base" "$1.part"
+  cp -a "$folder/base$(other)" "$1.part"
   mv "$1.part" "$1"
 }
 
@@ -97,7 +105,12 @@ configure() {
   local root=$1
   rm -rf "$root/etc/apt"
   cp -a /etc/apt "$root/etc/apt"
-  cp -a /usr/share/keyrings/. "$root/usr/share/keyrings/"
+  if [ "$suite" = bookworm ]; then
+    cp -a /usr/share/keyrings/. "$root/usr/share/keyrings/"
+  else # its own keyring knows its release
+    rm -rf "$root"/etc/apt/sources.list "$root"/etc/apt/sources.list.d/*
+    echo "deb $(mirror) $suite main" >"$root/etc/apt/sources.list"
+  fi
   cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
   [ ! -f /etc/ssl/certs/ca-certificates.crt ] ||
     cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
@@ -187,8 +200,10 @@ while [ $# -gt 0 ]; do
     --keep) keep_tree=1; shift ;;
     --cuda) cuda=$(toolkit); shift ;;
     --check) check; exit ;;
+    --suite) [ $# -gt 1 ] || fail "--suite needs a name"
+             suite=$2; shift 2 ;;
     --path) [ $# -gt 1 ] || fail "--path needs a name"
-            echo "$roots/$(stamp)/$2"; exit ;;
+            echo "$roots/$(stamp)/$2$(other)"; exit ;;
     --inside) shift; inside "$@" ;;
     -*) fail "unknown option $1 (see the head of $0)" ;;
     *) break ;;
@@ -196,8 +211,9 @@ while [ $# -gt 0 ]; do
 done
 [ $# -gt 0 ] || fail "which command? (see the head of $0)"
 [[ $name =~ ^[a-z0-9-]+$ && $name != base ]] || fail "a root cannot be called '$name'"
+[[ $suite =~ ^[a-z]+$ ]] || fail "'$suite' is not a release of Debian"
 reason=$(check) || fail "no root on this machine: $reason"
-root=$roots/$(stamp)/$name
+root=$roots/$(stamp)/$name$(other)
 provide_root "$root"
 configure "$root"
 if [ -z "$keep_tree" ]; then

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds dist/aicf-*.whl with PYTHON (default python3), says what it holds and
-# needs, and gives it the platform tag of the glibc that it was built with.
+# Builds dist/aicf-*.whl with PYTHON (default python3), which every Python from 3.10
+# on takes: it uses the stable ABI alone, which abi3audit proves. Says what it holds
+# and needs, and gives it the platform tag of the glibc that it was built with.
 # Usage: scripts/wheel.sh [OPTION OF pip wheel...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$python" -m venv "$work/venv"
-"$work/venv/bin/pip" install -q --disable-pip-version-check wheel
+"$work/venv/bin/pip" install -q --disable-pip-version-check wheel abi3audit==0.0.26
 "$work/venv/bin/pip" wheel --disable-pip-version-check --no-deps -w "$work/dist" "$@" .
 # What it was linked with is what it needs: no newer tag would be true.
 glibc=$(getconf GNU_LIBC_VERSION | grep -o '[0-9]*\.[0-9]*$')
@@ -24,6 +25,7 @@ if [ "$(stat -c %s "$wheel")" -gt $((25 << 20)) ]; then
   echo "wheel: $wheel has more than 25 MiB" >&2
   exit 1
 fi
+"$work/venv/bin/abi3audit" --strict "$wheel"
 mkdir "$work/unpacked"
 "$python" -m zipfile -e "$wheel" "$work/unpacked"
 allowed='lib(stdc\+\+|m|gcc_s|c|pthread|dl|rt)\.so|ld-linux'

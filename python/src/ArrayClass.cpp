@@ -5,21 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "python/src/Arrays.h"
 #include "lib/Base/Element.h"
-
-#include <cstring>
+#include "python/src/Arrays.h"
 
 namespace aicf::python {
-
-static nb::dlpack::dtype dlpackOf(DType dtype) {
-  using Code = nb::dlpack::dtype_code;
-  Code code = dtype == DType::BF16 ? Code::Bfloat
-              : dtype == DType::I1 ? Code::Bool
-              : isFloat(dtype)     ? Code::Float
-                                   : Code::Int;
-  return {uint8_t(code), uint8_t(sizeOf(dtype) * 8), 1};
-}
 
 DType parseDType(const std::string &name) {
   if (auto dtype = parseEnum<DType>(name, kNumDTypes))
@@ -32,96 +21,12 @@ DType parseDType(const std::string &name) {
 nb::tuple shapeTuple(const TensorDesc &desc) {
   nb::object shape = nb::steal(PyTuple_New(desc.rank));
   for (size_t i = 0; i < desc.rank; ++i)
-    PyTuple_SET_ITEM(shape.ptr(), Py_ssize_t(i),
-                     PyLong_FromLongLong(desc.dims[i]));
+    PyTuple_SetItem(shape.ptr(), Py_ssize_t(i),
+                    PyLong_FromLongLong(desc.dims[i]));
   return nb::borrow<nb::tuple>(shape);
 }
 
 namespace {
-
-/// The values on the host; on the CPU those of the array itself.
-std::shared_ptr<void> hostCopy(const Array &array) {
-  ArrayData &data = *array.data;
-  if (data.device->isCPU()) // an output owns its values at once
-    return array.values();
-  nb::gil_scoped_release release;
-  check(data.synchronize());
-  std::shared_ptr<uint8_t[]> host(new uint8_t[data.desc.spanBytes()]);
-  std::lock_guard<std::mutex> lock(data.device->mutex);
-  check(data.device->device->copyToHost(*data.device->stream, host.get(),
-                                        data.memory.get(),
-                                        data.desc.spanBytes()));
-  return {host, host.get()};
-}
-
-nb::capsule ownerOf(std::shared_ptr<void> memory) {
-  return nb::capsule(
-      new std::shared_ptr<void>(std::move(memory)),
-      [](void *p) noexcept { delete static_cast<std::shared_ptr<void> *>(p); });
-}
-
-template <typename... Framework>
-nb::object exportArray(const TensorDesc &desc, std::shared_ptr<void> memory,
-                       DType as, int deviceType, int ordinal) {
-  size_t shape[kMaxRank];
-  for (size_t i = 0; i < desc.rank; ++i)
-    shape[i] = size_t(desc.dims[i]);
-  void *data = memory.get();
-  nb::ndarray<Framework...> view(data, desc.rank, shape,
-                                 ownerOf(std::move(memory)), nullptr,
-                                 dlpackOf(as), deviceType, ordinal);
-  return nb::cast(view, nb::rv_policy::reference);
-}
-
-nb::object item(Array &array) {
-  ArrayData &data = *array.data;
-  if (data.desc.elements() != 1)
-    fail(StatusCode::ShapeMismatch,
-         "only an array of one element is a number, "
-         "this one is ",
-         data.desc.toString());
-  std::shared_ptr<void> host = hostCopy(array);
-  auto *bytes = static_cast<const uint8_t *>(host.get());
-  if (isFloat(data.desc.dtype))
-    return nb::float_(loadElement(data.desc.dtype, bytes));
-  if (data.desc.dtype == DType::I32) {
-    int32_t value;
-    std::memcpy(&value, bytes, 4);
-    return nb::int_(value);
-  }
-  int64_t value;
-  std::memcpy(&value, bytes, 8);
-  return nb::int_(value);
-}
-
-/// The consumer's stream, which DLPack has as a number above 0; none where it
-/// says nothing.
-std::optional<intptr_t> streamOf(const nb::kwargs &kwargs) {
-  intptr_t number = 0;
-  if (!kwargs.contains("stream") ||
-      !nb::try_cast(nb::object(kwargs["stream"]), number) || number == 0)
-    return std::nullopt;
-  return number;
-}
-
-nb::object dlpack(Array &array, nb::kwargs kwargs) {
-  ArrayData &data = *array.data;
-  std::optional<intptr_t> stream = streamOf(kwargs);
-  {
-    nb::gil_scoped_release release;
-    if (stream && *stream > 0 && !data.device->isCPU())
-      check(data.orderBefore(reinterpret_cast<void *>(*stream)));
-    else
-      check(data.synchronize());
-  }
-  if (data.isShared)
-    data.isShared->store(true);
-  int type =
-      data.device->isCPU() ? nb::device::cpu::value : nb::device::cuda::value;
-  nb::object view = exportArray<nb::array_api>(
-      data.desc, array.values(), data.desc.dtype, type, data.device->ordinal);
-  return view.attr("__dlpack__")(**kwargs);
-}
 
 /// What an operator copies from a GPU without being asked to.
 constexpr uint64_t kSmallBytes = 64 << 10;
@@ -140,16 +45,7 @@ nb::object hostValues(Array &array) {
         ("an array of " + std::to_string(desc.elements()) +
          " elements on a GPU is not copied silently: take numpy() once")
             .c_str());
-  if (desc.dtype != DType::BF16)
-    return toNumPy(array);
-  std::shared_ptr<void> host = hostCopy(array);
-  size_t count = size_t(desc.elements());
-  std::shared_ptr<float[]> wide(new float[count]);
-  for (size_t i = 0; i < count; ++i)
-    wide[i] = float(loadElement(
-        DType::BF16, static_cast<const uint8_t *>(host.get()) + 2 * i));
-  return exportArray<nb::numpy>(desc, std::shared_ptr<void>(wide, wide.get()),
-                                DType::F32, nb::device::cpu::value, 0);
+  return wideNumPy(array);
 }
 
 /// What stands for an array in an expression: a number for a 0-d one.
@@ -277,26 +173,18 @@ void defineArithmetic(nb::class_<Array> &type) {
 
 } // namespace
 
-nb::object toNumPy(Array &array) {
-  ArrayData &data = *array.data;
-  bool isBF16 = data.desc.dtype == DType::BF16;
-  nb::object type;
-  if (isBF16) {
-    try {
-      type = nb::module_::import_("ml_dtypes").attr("bfloat16");
-    } catch (nb::python_error &) {
-      fail(StatusCode::DTypeMismatch,
-           "NumPy has no bf16: install ml_dtypes, or take the array by DLPack "
-           "(torch.from_dlpack)");
-    }
-  }
-  std::shared_ptr<void> host = hostCopy(array);
-  if (!isBF16)
-    return exportArray<nb::numpy>(data.desc, std::move(host), data.desc.dtype,
-                                  nb::device::cpu::value, 0);
-  return exportArray<nb::numpy>(data.desc, std::move(host), DType::F16,
-                                nb::device::cpu::value, 0)
-      .attr("view")(type);
+/// A copy of floats as those of another type, rounded to nearest even.
+static Array convertedArray(const std::shared_ptr<DeviceHandle> &device,
+                            const Argument &from, DType to) {
+  TensorDesc desc = from.desc;
+  desc.dtype = to;
+  std::vector<uint8_t> bytes(desc.spanBytes());
+  auto *source = static_cast<const uint8_t *>(from.pointer());
+  size_t step = sizeOf(from.desc.dtype);
+  for (size_t i = 0, count = size_t(desc.elements()); i < count; ++i)
+    storeElement(to, bytes.data() + i * sizeOf(to),
+                 loadElement(from.desc.dtype, source + i * step));
+  return makeArray(device, desc, bytes.data());
 }
 
 void defineArrays(nb::module_ &m) {
@@ -379,10 +267,19 @@ void defineArrays(nb::module_ &m) {
       .def_prop_ro(
           "nbytes", [](Array &a) { return a.data->desc.spanBytes(); },
           "Bytes of the elements.")
-      .def("numpy", &toNumPy,
-           "The values as a NumPy array; waits for them. On the CPU it shares "
-           "the memory.",
-           nb::sig("def numpy(self) -> typing.Any"))
+      .def(
+          "numpy",
+          [](Array &a, nb::object dtype) {
+            return dtype.is_none()
+                       ? toNumPy(a)
+                       : wideNumPy(a).attr("astype")(dtype,
+                                                     nb::arg("copy") = false);
+          },
+          nb::arg("dtype") = nb::none(),
+          "The values as a NumPy array; waits for them. On the CPU it shares "
+          "the memory. With a type of NumPy it has that type: NumPy has no "
+          "bf16, so numpy(\"f4\") is for arrays of it.",
+          nb::sig("def numpy(self, dtype: typing.Any = None) -> typing.Any"))
       .def("item", &item, "The one element as a Python number.",
            nb::sig("def item(self) -> float | int"))
       .def("__float__", [](Array &a) { return nb::cast<double>(item(a)); })
@@ -467,17 +364,27 @@ void defineArrays(nb::module_ &m) {
 
   m.def(
       "array",
-      [](nb::object values, std::shared_ptr<DeviceHandle> device) {
+      [](nb::object values, std::shared_ptr<DeviceHandle> device,
+         const std::optional<std::string> &dtype) {
         Argument argument;
         auto host = DeviceHandle{};
         host.device = createCPUDevice({1});
         importAny(values, host, nullptr, Access::Read, "the array", argument);
+        DType as = dtype ? parseDType(*dtype) : argument.desc.dtype;
         nb::gil_scoped_release release;
-        return makeArray(device, argument.desc, argument.data);
+        if (as == argument.desc.dtype)
+          return makeArray(device, argument.desc, argument.data);
+        if (!isFloat(as) || !isFloat(argument.desc.dtype))
+          fail(StatusCode::DTypeMismatch, "the array is ",
+               argument.desc.toString(), ", expected a float type to convert to ",
+               nameOf(as));
+        return convertedArray(device, argument, as);
       },
-      nb::arg("values"), nb::arg("device"),
-      "A copy of a host array on a device.",
-      nb::sig("def array(values: typing.Any, device: Device) -> Array"));
+      nb::arg("values"), nb::arg("device"), nb::arg("dtype") = nb::none(),
+      "A copy of a host array on a device, as another float type if `dtype` "
+      "names one.",
+      nb::sig("def array(values: typing.Any, device: Device, dtype: str | None "
+              "= None) -> Array"));
   m.def(
       "zeros",
       [](const std::vector<int64_t> &shape, const std::string &dtype,

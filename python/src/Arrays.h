@@ -189,6 +189,12 @@ Array makeArray(const std::shared_ptr<DeviceHandle> &device, TensorDesc desc,
                 const void *from);
 /// The array as NumPy's; bf16 needs the package ml_dtypes.
 nb::object toNumPy(Array &array);
+/// The same, but bf16 as f32.
+nb::object wideNumPy(Array &array);
+/// The one element as Python's number.
+nb::object item(Array &array);
+/// What Array.__dlpack__ gives.
+nb::object dlpack(Array &array, nb::kwargs kwargs);
 
 /// What an argument points to.
 struct Argument {

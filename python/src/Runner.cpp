@@ -247,8 +247,8 @@ private:
       return nb::cast(takeOutput(0));
     nb::object tuple = nb::steal(PyTuple_New(Py_ssize_t(outputs.size())));
     for (size_t i = 0; i < outputs.size(); ++i)
-      PyTuple_SET_ITEM(tuple.ptr(), Py_ssize_t(i),
-                       nb::cast(takeOutput(i)).release().ptr());
+      PyTuple_SetItem(tuple.ptr(), Py_ssize_t(i),
+                      nb::cast(takeOutput(i)).release().ptr());
     return tuple;
   }
 

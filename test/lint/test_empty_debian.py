@@ -22,7 +22,9 @@ def call(tmp_path, *args):
     ([], "which command?"), (["--keep"], "which command?"),
     (["--bogus", "true"], "unknown option --bogus"), (["--root"], "--root needs a name"),
     (["--path"], "--path needs a name"), (["--root", "../x", "true"], "cannot be called"),
-    (["--root", "base", "true"], "cannot be called"), (["--root", "", "true"], "cannot")])
+    (["--root", "base", "true"], "cannot be called"), (["--root", "", "true"], "cannot"),
+    (["--suite"], "--suite needs a name"),
+    (["--suite", "../x", "true"], "is not a release of Debian")])
 def test_wrong_use_makes_nothing(tmp_path, args, words):
     done = call(tmp_path, *args)
     assert done.returncode == 1 and words in done.stderr
@@ -49,3 +51,8 @@ def test_roots_depend_on_what_is_installed(tmp_path):
         paths.append(subprocess.run([tree / "scripts/empty_debian.sh", "--path", "x"],
                                     text=True, capture_output=True, check=True).stdout)
     assert paths[0] != paths[1]
+
+
+def test_other_releases_have_roots_of_their_own(tmp_path):
+    path = call(tmp_path, "--path", "x").stdout.strip()
+    assert call(tmp_path, "--suite", "trixie", "--path", "x").stdout.strip() == path + "-trixie"

@@ -230,6 +230,8 @@ class Module:
         trace = active_trace()
         if trace is None or (path := trace.names.get(id(self))) is None:
             return self.forward(*args, **kwargs)
+        if not path:
+            trace.note_call(self.forward, args, kwargs)
         with trace.layer(path):
             try:
                 result = self.forward(*args, **kwargs)

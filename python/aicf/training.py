@@ -122,7 +122,8 @@ def fit(step: Entry, data: Any = None, *unexpected: Any, epochs: int = 1,
         restore_best: whether the step has the values of the best epoch of this call when
             it returns.
         log: where to log each epoch: a file (.csv is a table, else a line of JSON for each
-            epoch), a folder for TensorBoard ("runs/first/"), a logger such as
+            epoch), a folder for TensorBoard ("runs/first/": one that is there, or a text
+            that ends with a slash, which no pathlib.Path does), a logger such as
             aicf.callbacks.WandB(project="digits"), or a list of these.
         verbose: 1 shows a bar (in a terminal and in Jupyter) and a line for each epoch, 2
             the lines only, and 0 nothing.
@@ -200,7 +201,7 @@ def evaluate(step: Entry, data: Any, *, metrics: Any = None,
         return validator.values()
 
 
-def lr_find(step: Entry, data: Any, *, low: float = 1e-7, high: float = 1.0,
+def lr_find(step: Entry, data: Any = None, *, low: float = 1e-7, high: float = 1.0,
             steps: int = 100, batch_size: int | None = None, seed: int = 0) -> RateSearch:
     """Looks for a learning rate to begin with: it trains with rates that grow from batch
     to batch, until the loss is much worse than it was, and then gives all values back.
@@ -217,7 +218,8 @@ def lr_find(step: Entry, data: Any, *, low: float = 1e-7, high: float = 1.0,
     _check_count(steps, "steps", 2)
     if not 0 < low < high:
         raise ValueError("low is %r and high is %r, expected 0 < low < high" % (low, high))
-    source = _source(step, _as_inputs(step, data), batch_size, True, seed, steps, None)
+    source = _source(step, _as_inputs(step, data), batch_size, True, seed, steps,
+                     steps if data is None else None)
     with contextlib.closing(source):
         return search(step, source, low, high, steps)
 

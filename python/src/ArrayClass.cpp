@@ -357,7 +357,7 @@ void defineArrays(nb::module_ &m) {
           },
           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
       .def(
-          "tolist", [](Array &a) { return toNumPy(a).attr("tolist")(); },
+          "tolist", [](Array &a) { return wideNumPy(a).attr("tolist")(); },
           nb::sig("def tolist(self) -> typing.Any"),
           "The values as (nested lists of) Python numbers.")
       .def("__repr__", &repr);

@@ -95,6 +95,10 @@ def test_predictions_and_validation():
         np.testing.assert_allclose(step.predict(X.astype("f8"), batch_size=size), expected,
                                    rtol=1e-5, atol=1e-6)
 
+    other = aicf.jax.compile(lambda state, x: 0 * x.sum(), (X,), program=step)
+    assert float(other(X)) == 0  # it is called "predict", and is another function
+    np.testing.assert_allclose(step.predict(X), expected, rtol=1e-5, atol=1e-6)
+
     def evaluation(state, batch):
         return losses(state.apply_fn({"params": state.params}, batch["x"]), batch["y"])
     check = aicf.jax.compile(evaluation, (BATCH,), program=step, name="evaluation")

@@ -80,3 +80,24 @@ def test_tensorboard_reads_what_is_logged(tmp_path):
     assert glob.glob(str(tmp_path / "more" / "events*"))
     events = EventAccumulator(str(tmp_path / "more")).Reload()
     assert set(events.Tags()["histograms"]) == {"0.weight", "0.bias", "2.weight", "2.bias"}
+
+
+@pytest.mark.parametrize("validation", [None, 0.25])
+def test_tensors_of_other_types_are_converted(validation):
+    """Of the host; what lies on a GPU is converted there."""
+    step, other = (aicf.compile_step(
+        aicf.nn.Linear(4, 3), lambda m, x, labels: aicf.losses.cross_entropy(m(x), labels),
+        aicf.optim.SGD(0.1), {"x": aicf.spec((8, 4)), "labels": aicf.spec((8,), "i32")})
+        for _ in range(2))
+    generator = torch.Generator().manual_seed(0)
+    labels = torch.randint(3, (32,), generator=generator)
+    for x in (torch.randn(32, 4, generator=generator, dtype=torch.float64),
+              torch.randint(256, (32, 4), generator=generator, dtype=torch.uint8)):
+        aicf.fit(step, (x, labels), validation=validation, verbose=0)
+        aicf.fit(other, (x.numpy().astype("f4"), labels.numpy().astype("i4")),
+                 validation=validation, verbose=0)
+        for name, value in other.state_dict().items():
+            np.testing.assert_array_equal(step.state_dict()[name], value)
+        np.testing.assert_array_equal(step.predict(x), other.predict(x.float()))
+    with pytest.raises(aicf.errors.DTypeMismatchError, match="class numbers"):
+        aicf.fit(step, (x, labels.double()))

@@ -16,14 +16,16 @@ __all__ = ["Array", "Device", "array", "device", "zeros"]
 device = open_device
 
 
-def array(values: Any, device: str | Device = "cpu") -> Array:
+def array(values: Any, device: str | Device = "cpu", dtype: DType | None = None) -> Array:
     """Copies a host array to a device.
 
     Args:
-        values: an array of the host, such as NumPy's. It keeps its shape and dtype.
+        values: an array of the host, such as NumPy's. It keeps its shape.
         device: "cpu", "cuda", "cuda:N", or a Device.
+        dtype: a float type to convert floats to, such as "bf16", which NumPy does not
+            have. The default is the array's own.
     """
-    return _runtime.array(values, _device(device))
+    return _runtime.array(values, _device(device), None if dtype is None else dtype_name(dtype))
 
 
 def zeros(shape: Any, dtype: DType = "f32", device: str | Device = "cpu") -> Array:

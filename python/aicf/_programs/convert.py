@@ -5,13 +5,17 @@ other element types. What could lose a value is an error; what cannot is noted o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import functools
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from .._base.dtypes import NUMPY_TYPES
 from ..errors import DTypeMismatchError, InvalidArgumentError
 from .signature import Spec
 from .sizes import note
+
+if TYPE_CHECKING:
+    from ..program import Program
 
 
 def is_table(value: Any) -> bool:
@@ -42,6 +46,48 @@ def array_of(value: Any, name: str) -> Any:
     return array
 
 
+def _is_torchs(value: Any) -> bool:
+    return type(value).__module__ == "torch" and hasattr(value, "is_cuda")
+
+
+def _numpy_type(array: Any) -> Any:
+    """Returns the element type of an array of NumPy or PyTorch as NumPy's, or None: other
+    arrays, and types that NumPy does not have, stay as they are."""
+    import numpy
+    if isinstance(array, numpy.ndarray):
+        return array.dtype
+    if not _is_torchs(array) or array.dtype not in _torch_types():
+        return None
+    return numpy.dtype(_torch_types()[array.dtype])
+
+
+@functools.cache
+def _torch_types() -> dict[Any, str]:
+    import torch
+    return {getattr(torch, name): name for name in (
+        "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")}
+
+
+def as_type(array: Any, wanted: Any) -> Any:
+    """Returns an array of NumPy or PyTorch, where it lies, dense and of a type of NumPy's."""
+    if not _is_torchs(array):
+        import numpy
+        return numpy.asarray(array, wanted, order="C")
+    names = {name: dtype for dtype, name in _torch_types().items()}
+    return array.detach().to(names[wanted.name]).contiguous()
+
+
+def host_of(array: Any) -> Any:
+    """Returns an aicf.Array as NumPy's; bf16, which that does not have, as f32."""
+    return array.numpy("f4") if array.dtype == "bf16" else array.numpy()
+
+
+def values_of(program: Program) -> Iterator[tuple[str, Any]]:
+    """Yields the values that a model has now, by name, one at a time on the host."""
+    for name in program._model_names():
+        yield name, host_of(program.get(name))
+
+
 class Converter:
     """Converts NumPy arrays to the element types of inputs. It notes each input once."""
 
@@ -55,24 +101,24 @@ class Converter:
         without a loss but of digits, or else None. Raises DTypeMismatchError."""
         import numpy
         wanted = numpy.dtype(self.types[name]) if name in self.types else None
-        if wanted is None or not isinstance(array, numpy.ndarray) \
-                or array.dtype == wanted or array.dtype.kind not in "fiub":
+        own = _numpy_type(array)
+        if wanted is None or own is None or own == wanted or own.kind not in "fiub":
             return None
-        if wanted.kind in "ib" and array.dtype.kind == "f":
+        if wanted.kind in "ib" and own.kind == "f":
             raise DTypeMismatchError(
                 "%r is %s, expected %s: class numbers and indices are integers, such as "
-                "%s.astype(\"%s\")" % (name, array.dtype, wanted, name, wanted))
-        if wanted.kind in "ib" and array.size:
+                "%s.astype(\"%s\")" % (name, own, wanted, name, wanted))
+        if wanted.kind in "ib" and 0 not in array.shape:
             low, high = int(array.min()), int(array.max())
             least, most = (0, 1) if wanted.kind == "b" else (
                 numpy.iinfo(wanted).min, numpy.iinfo(wanted).max)
             if low < least or high > most:
                 raise DTypeMismatchError(
                     "%r is %s, expected %s, and has %d, which does not fit"
-                    % (name, array.dtype, wanted, low if low < least else high))
+                    % (name, own, wanted, low if low < least else high))
         if name not in self._noted:
             self._noted.add(name)
-            note("%r is %s: converted to %s" % (name, array.dtype, wanted))
+            note("%r is %s: converted to %s" % (name, own, wanted))
         return wanted
 
     def __call__(self, name: str, value: Any) -> Any:
@@ -81,9 +127,9 @@ class Converter:
         array = array_of(value, name)
         wanted = self.type_of(name, array)
         if wanted is not None:
-            return numpy.ascontiguousarray(array, wanted)
+            return as_type(array, wanted)
         if isinstance(array, numpy.ndarray) and not array.flags.c_contiguous:
-            return numpy.ascontiguousarray(array)
+            return numpy.asarray(array, order="C")
         return array
 
     def all(self, arrays: Mapping[str, Any]) -> dict[str, Any]:

@@ -325,7 +325,15 @@ class Entry:
             self.signature.inputs,
             leaves if isinstance(leaves, (tuple, list)) else [leaves]))
         self._ensure_runners()
-        return profile(self, Converter(self.signature.specs).all(given), runs)
+        arrays = Converter(self.signature.specs).all(given)
+        try:
+            return profile(self, arrays, runs)
+        except ShapeMismatchError as error:
+            other = self.family.entry_for((), arrays, error)
+            if other is self:
+                raise
+            other._ensure_runners()
+            return profile(other, arrays, runs)
 
     def memory_analysis(self) -> dict[str, Any]:
         """Program.memory_analysis."""

@@ -12,7 +12,7 @@ from typing import Any
 from .. import _runtime
 from ..errors import AICFError, FailedStateError, InvalidArgumentError
 from ..program import Entry, Program
-from .convert import Converter
+from .convert import Converter, host_of
 from .locations import split_location
 from .lowered import Lowered
 
@@ -50,9 +50,8 @@ def _host(value: Any) -> Any:
     if hasattr(value, "detach"):  # of torch
         value = value.detach().cpu()
         value = value.float() if str(value.dtype) == "torch.bfloat16" else value
-    elif getattr(value, "dtype", "") == "bf16":  # which NumPy does not have
-        return numpy.asarray(value[...], "f4")
-    return numpy.asarray(value.numpy())
+        return numpy.asarray(value.numpy())
+    return host_of(value)
 
 
 def not_finite(arrays: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import sizes as _sizes
 from ..errors import (DTypeMismatchError, FailedStateError, InvalidArgumentError,
                       ShapeMismatchError)
-from .convert import Converter, array_of
+from .convert import Converter, array_of, host_of
 from .further import compile_into
 from .signature import Signature, Spec, spec_of
 
@@ -21,13 +21,45 @@ if TYPE_CHECKING:
 NAME = "predict"
 #: The rows of a chunk, if no step says how many a batch has.
 DEFAULT_ROWS = 256
+_ADVICE = ": call step.predict once before step.save, or aicf.compile(model, ..., program=step)"
 
 
-def forward_inputs(model: Module) -> list[str]:
-    """Returns the names of the arguments of forward() that have no default."""
+def forward_inputs(model: Module) -> dict[str, bool]:
+    """Returns the names of the arguments of forward(), and whether they have no default."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [p.name for p in inspect.signature(model.forward).parameters.values()
-            if p.kind in kinds and p.default is inspect.Parameter.empty]
+    return {p.name: p.default is inspect.Parameter.empty
+            for p in inspect.signature(model.forward).parameters.values() if p.kind in kinds}
+
+
+def _listed(inputs: dict[str, bool]) -> str:
+    return ", ".join(name if needed else name + " (optional)"
+                     for name, needed in inputs.items())
+
+
+def _names_of(step: Entry, arrays: tuple[Any, ...]) -> tuple[list[str], tuple[Any, ...]]:
+    """Returns which arguments of the model are given, and the arrays for them: those
+    without a default, and others in their order or by name. A loaded plan says which."""
+    model, is_loaded = step.family.root.signature.model, step.program.lowered is None
+    known = forward_inputs(model) if model else dict.fromkeys(
+        (entry_of(step, NAME, _ADVICE) if is_loaded else step.family.root).signature.specs, True)
+    if len(arrays) != 1 or not isinstance(arrays[0], dict):
+        if model and arrays and not sum(known.values()) <= len(arrays) <= len(known):
+            raise InvalidArgumentError("%s.forward takes %d inputs (%s), got %d arrays" % (
+                type(model).__name__, len(known), _listed(known), len(arrays)))
+        return list(known)[:len(arrays)], arrays
+    given = arrays[0]
+    if not set(given) <= set(known) or any(known[n] and n not in given for n in known):
+        raise InvalidArgumentError("predict got the inputs %s, the model takes %s" % (
+            ", ".join(map(str, given)), _listed(known)))
+    names = [name for name in known if name in given]
+    return names, tuple(given[name] for name in names)
+
+
+def _kind_of(step: Entry, names: list[str]) -> str:
+    """What an entry that predicts is called: with the optional arguments that it takes."""
+    model = step.family.root.signature.model
+    needed = forward_inputs(model) if model else {}
+    return "_".join([NAME, *(name for name in names if not needed.get(name, True))])
 
 
 def predict(step: Entry, arrays: tuple[Any, ...], batch_size: int | None) -> Any:
@@ -36,33 +68,28 @@ def predict(step: Entry, arrays: tuple[Any, ...], batch_size: int | None) -> Any
             batch_size, int) or batch_size < 1):
         raise ValueError("batch_size is %r, expected an int of 1 or more"
                          % (batch_size,))
-    arrays, is_row = _as_rows(step, arrays)
+    names, arrays = _names_of(step, arrays)
+    arrays, is_row = _as_rows(step, names, arrays)
     rows = _rows_of(arrays)
-    entry = predictor(step, arrays, batch_size)
+    entry = _predictor(step, names, arrays, batch_size)
     chunk = batch_size or _sizes.common_rows(entry.signature.specs)
     if not chunk:
         raise InvalidArgumentError(
             "%r takes inputs without a common number of rows: call the entry itself"
             % entry.name)
-    convert, names = Converter(entry.signature.specs), entry.signature.inputs
+    convert = Converter(entry.signature.specs)
     parts = [entry(*[convert(name, chunk_of(array, start, chunk))
-                     for name, array in zip(names, arrays)])
+                     for name, array in zip(entry.signature.inputs, arrays)])
              for start in range(0, rows, chunk)]
     joined = _join(parts, rows, chunk)
     return _first(joined) if is_row else joined
 
 
-def _as_rows(step: Entry, arrays: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
+def _as_rows(step: Entry, names: list[str],
+             arrays: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
     """Returns the arrays with a dimension of rows in front, and whether they had none: one
     row is a batch of one. The shapes are those of an entry that predicts or of the step."""
-    root = _known_predictor(step) or step.family.root
-    specs, model = root.signature.specs, step.family.root.signature.model
-    names = forward_inputs(model) if model else list(specs)
-    if len(arrays) == 1 and isinstance(arrays[0], dict):
-        if set(arrays[0]) != set(names):
-            raise InvalidArgumentError("predict got the inputs %s, the model takes %s" % (
-                ", ".join(map(str, arrays[0])), ", ".join(names)))
-        arrays = tuple(arrays[0][name] for name in names)
+    specs = (_known_predictor(step, names) or step.family.root).signature.specs
     found = [array_of(array, name) for name, array in zip(names, arrays)]
     found += arrays[len(found):]
     known = [specs.get(name) for name in names[:len(found)]]
@@ -91,41 +118,38 @@ def _rows_of(arrays: tuple[Any, ...]) -> int:
     return int(shapes[0][0])
 
 
-def predictor(step: Entry, arrays: tuple[Any, ...],
-              batch_size: int | None = None) -> Entry:
+def _predictor(step: Entry, names: list[str], arrays: tuple[Any, ...],
+               batch_size: int | None) -> Entry:
     """Returns the entry that predicts. It is compiled from the step's model if there is
     none yet."""
-    known = _known_predictor(step)
+    known = _known_predictor(step, names)
     if known:
         return known
     with step.program.compiling():
-        return _known_predictor(step) or _compile_predictor(step, arrays, batch_size)
+        return _known_predictor(step, names) or _compile_predictor(
+            step, names, arrays, batch_size)
 
 
-def _known_predictor(step: Entry) -> Entry | None:
+def _known_predictor(step: Entry, names: list[str] | None = None) -> Entry | None:
+    """Returns an entry that predicts, for these arguments of the model if given."""
     model = step.family.root.signature.model
     for entry in step.program.entries.values():  # one for other rows is behind its root
-        if _predicts_for(entry.signature, model):
+        if _predicts_for(entry.signature, model, names):
             return entry
     return None
 
 
-def _compile_predictor(step: Entry, arrays: tuple[Any, ...],
+def _compile_predictor(step: Entry, names: list[str], arrays: tuple[Any, ...],
                        batch_size: int | None) -> Entry:
     program, signature = step.program, step.family.root.signature
+    kind = _kind_of(step, names)
     if program.lowered is None:
-        return entry_of(step, NAME, ": call step.predict once before step.save, or "
-                        "aicf.compile(model, ..., program=step)")
+        return entry_of(step, kind, _ADVICE)
     model = signature.model
     if model is None:
         raise FailedStateError(
             "%r was traced without a model: aicf.compile(function, ..., program=step, "
             "name=%r) gives the program an entry to predict with" % (step.name, NAME))
-    names = forward_inputs(model)
-    if len(names) != len(arrays):
-        raise InvalidArgumentError(
-            "%s.forward takes %d inputs (%s), got %d arrays"
-            % (type(model).__name__, len(names), ", ".join(names), len(arrays)))
     batch = signature.resident[1] if signature.resident \
         else _sizes.common_rows(signature.specs)
     rows = batch_size or batch or DEFAULT_ROWS
@@ -135,7 +159,7 @@ def _compile_predictor(step: Entry, arrays: tuple[Any, ...],
         given = spec_of(Converter({name: own})(name, array[:1]) if own else array, name)
         _check_like_the_step(own, given, name)
         specs[name] = Spec((rows, *given.shape[1:]), given.dtype)
-    return compile_into(program, model, specs, name=own_name(step, NAME))
+    return compile_into(program, model, specs, name=own_name(step, kind))
 
 
 def _check_like_the_step(own: Spec | None, given: Spec, name: str) -> None:
@@ -152,10 +176,14 @@ def _check_like_the_step(own: Spec | None, given: Spec, name: str) -> None:
                 name, given.shape[1:], own.shape[1:]))
 
 
-def _predicts_for(own: Signature, model: Module | None) -> bool:
-    """Whether the entry is the model itself, or has the model and the name "predict"."""
-    return (model is not None and own.model is model and not own.is_training
-            and (own.source is model or own.name == NAME))
+def _predicts_for(own: Signature, model: Module | None, names: list[str] | None) -> bool:
+    """Whether the entry is the model itself with these arguments, or has the model and the
+    name "predict"."""
+    if model is None or own.model is not model or own.is_training:
+        return False
+    if own.source is model:
+        return names is None or list(own.inputs) == names
+    return own.name == NAME and (names is None or len(own.inputs) == len(names))
 
 
 def own_name(step: Entry, kind: str) -> str:
@@ -205,4 +233,4 @@ def _join(parts: list[Any], rows: int, chunk: int) -> Any:
         raise InvalidArgumentError(
             "the model returns shape %s for %d rows, but predict joins results that have "
             "a row for each row of the input" % (parts[0].shape, chunk))
-    return numpy.concatenate([part.numpy() for part in parts])[:rows]
+    return numpy.concatenate([host_of(part) for part in parts])[:rows]

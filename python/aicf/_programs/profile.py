@@ -121,9 +121,9 @@ def profile(entry: Entry, inputs: Mapping[str, Any], runs: int) -> Profile:
     for n in ("%s/%s" % (name, i) for i in inputs):
         with contextlib.suppress(NotInitializedError):  # there is nothing to give back
             values[n] = executor.read(n)
-    if inputs:
-        entry.write(**inputs)
     try:
+        if inputs:
+            entry.write(**inputs)
         times = []
         for _ in range(runs + 2):  # the first ones prepare and capture
             start = time.perf_counter()

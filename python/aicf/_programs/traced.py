@@ -288,6 +288,8 @@ class Traced:
                 signature.form = form
                 signature.outputs = tuple(n for n, _, _ in outputs)
                 signature.resident, signature.layers = entry.resident, entry.layers
+                called = {p: n for p, n in (entry.called or {}).items() if n is not None}
+                signature.called = called if called == entry.called else {}
                 entry.finish(outputs, {**attributes, "aicf.output_form": form})
         except TraceAgain:
             return self._trace(call, source, model, specs, name, training, seed, attributes,

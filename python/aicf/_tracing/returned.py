@@ -6,7 +6,8 @@ computed once."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,10 +24,16 @@ class Returned:
             returned.
     """
 
+    inputs: list[str]
+    _tensors: dict[str, Tensor]
+
     def __init__(self) -> None:
         self.kept: dict[str, Tensor] = {}
         self.wanted_layers: frozenset[str] = frozenset()
         self.layers: list[tuple[str, str, str]] = []
+        #: The inputs with which the whole model is called first, by the names of forward's
+        #: parameters; None where an argument is another value.
+        self.called: dict[str, str | None] | None = None
         self._shares_numbers = False
         self._numbers: dict[tuple[str, str, str], tuple[Tensor, ...]] = {}
 
@@ -37,6 +44,15 @@ class Returned:
         while own in self.kept:
             own, number = "%s#%d" % (name, number), number + 1
         self.kept[own] = tensor
+
+    def note_call(self, forward: Callable[..., Any], args: tuple[Any, ...],
+                  kwargs: Mapping[str, Any]) -> None:
+        """Notes the first call of the whole model."""
+        if self.called is None:
+            inputs = {id(self._tensors[name]): name for name in self.inputs}
+            with contextlib.suppress(TypeError):  # which forward() itself raises
+                given = inspect.signature(forward).bind(*args, **kwargs).arguments
+                self.called = {name: inputs.get(id(value)) for name, value in given.items()}
 
     def end_layer(self, path: str, kind: str, result: Any, shapes: str) -> None:
         """Notes a module whose forward() has run."""

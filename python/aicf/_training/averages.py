@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from .. import compiled, nn, ops
 from .._tracing.pointwise import minimum
 from .._tracing.trace import as_tensor, current_trace
+from .._base.dtypes import NUMPY_TYPES
+from .._programs.arrays import array
+from .._programs.convert import host_of
 from ..errors import InvalidArgumentError
 from .callback import Callback
 
@@ -51,7 +54,8 @@ class EMA(Callback):
             self._entry = compile_averages(run.step, name)
         # What was loaded or reset since another run is where the averages begin.
         for own, average in _averages(run.step).items():
-            program.set(average, program.get(own))
+            program.set(average, host_of(program.get(own)).astype(
+                NUMPY_TYPES[program.executor.find(average)["dtype"]], copy=False))
         program.set(name + ".updates", 0)
         program.set(name + ".decay", self.decay)
 
@@ -75,8 +79,11 @@ class EMA(Callback):
     @staticmethod
     def use(step: Entry) -> None:
         """Writes the averages into the parameters of a step."""
+        program = step.program
         for name, average in _averages(step).items():
-            step.program.set(name, step.program.get(average))
+            value, dtype = program.get(average), program.executor.find(name)["dtype"]
+            program.set(name, value if value.dtype == dtype
+                        else array(value.numpy(), dtype=dtype))
 
 
 def _averages(step: Entry) -> dict[str, str]:
@@ -97,7 +104,9 @@ def compile_averages(step: Entry, name: str) -> Entry:
         raise InvalidArgumentError(
             "EMA averages the parameters of a step that was compiled here, and %r %s" % (
                 step.name, "trains none" if step.program.lowered else "is from a plan file"))
-    shadows = {own: nn.Buffer(owner.shape, "f32", name="%s.%s" % (name, own))
+    #: Those of 16 bits would lose what an update adds.
+    shadows = {own: nn.Buffer(owner.shape, "f64" if owner.dtype == "f64" else "f32",
+                              name="%s.%s" % (name, own))
                for own, owner in owners.items()}
     count = nn.Buffer((), "i32", name=name + ".updates")
     for buffer in (count, *shadows.values()):
@@ -110,7 +119,8 @@ def compile_averages(step: Entry, name: str) -> Entry:
         part = 1 - minimum((updates + 1) / (updates + 10), decay)
         for own, owner in owners.items():
             value = as_tensor(shadows[own])
-            shadows[own].update(value + part * (as_tensor(owner).astype("f32") - value))
+            shadows[own].update(value + part.astype(value.dtype) * (
+                as_tensor(owner).astype(value.dtype) - value))
         count.update(after)
         return part
     return compiled.compile(average, {}, model=signature.model, program=step, name=name)

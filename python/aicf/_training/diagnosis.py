@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._programs.convert import values_of
 from .._programs.find_nan import not_finite, wrong_index
 from ..program import Entry
 
@@ -19,7 +20,7 @@ def of_a_lost_run(step: Entry, batch: Mapping[str, Any]) -> str:
     index = wrong_index(step, batch)
     if index:
         return "In the last batch, " + index
-    lost = [name for name, value in step.state_dict().items() if not_finite({name: value})]
+    lost = [name for name, value in values_of(step.program) if not_finite({name: value})]
     what = "The last batch is finite, and %s" % (
         "so are all parameters" if not lost else "%d parameters are not any more: %s" % (
             len(lost), ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)))

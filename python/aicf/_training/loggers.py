@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .._programs.convert import values_of
 from .callback import Callback
 from .csv_log import CsvLog
 from .epoch_log import EpochLog
@@ -61,7 +62,7 @@ class TensorBoard(Logger):
                   for name, value in _numbers(logs).items()]
         if self.histograms:
             values += [summary_pb2.Summary.Value(tag=name, histo=_histogram(array))
-                       for name, array in run.step.state_dict().items() if array.size]
+                       for name, array in values_of(run.step.program) if array.size]
         self._writer.add_event(event_pb2.Event(
             wall_time=time.time(), step=int(logs["epoch"]),
             summary=summary_pb2.Summary(value=values)))

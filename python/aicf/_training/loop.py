@@ -244,6 +244,8 @@ class Loop:
             return
         run, program = self.run, self.run.step.program
         state = run_state.read(path)
+        if self.best and state["best"]:
+            self.best.resume(os.path.join(self.folder, "best"), state["best"]["epoch"])
         kept = [name for name, _ in state["callbacks"]]
         names = [type(callback).__name__ for callback in self.kept]
         if names != kept:
@@ -296,19 +298,33 @@ class Loop:
 
 
 class Best:
-    """The values of the best epoch, on the host."""
+    """The values of the best epoch: on the host, but for bf16, which NumPy does not have.
+    Those of a run that was resumed are in its checkpoint."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self._values: dict[str, object] = {}
+        self._earlier = ""  # the folder of the checkpoint
+
+    def resume(self, folder: str, epoch: int) -> None:
+        """Checks that the values of the earlier best epoch are there."""
+        if run_state.read(folder)["epoch"] != epoch:
+            raise InvalidArgumentError("%r is not of epoch %d, which was the best one: "
+                                       "restore_best=True cannot resume" % (folder, epoch))
+        self._earlier = folder
 
     def keep(self) -> None:
         program = self.program
-        self._values = {name: program.executor.read(name).numpy()
-                        for name in program._tensors("param", "state")}
+        values = {name: program.executor.read(name)
+                  for name in program._tensors("param", "state")}
+        self._values = {name: value if value.dtype == "bf16" else value.numpy()
+                        for name, value in values.items()}
 
     def restore(self) -> bool:
         """Returns whether there was something to restore."""
+        if self._earlier and not self._values:
+            self.program.load_checkpoint(self._earlier)
+            return True
         for name, value in self._values.items():
             self.program.executor.write(name, value)
         return bool(self._values)

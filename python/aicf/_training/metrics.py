@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -15,11 +16,13 @@ Function = Callable[..., Any]
 
 
 def classes_of(predictions: Any, targets: Any) -> Any:
-    """Returns class numbers for logits or probabilities [rows, ..., classes] beside
-    targets [rows, ...], and predictions of another shape as they are."""
+    """Returns class numbers for logits [rows, ..., classes] beside targets [rows, ...], for
+    one logit a row, where above 0 is class 1, and for predictions that are numbers already."""
     if predictions.ndim == targets.ndim + 1 and predictions.shape[:-1] == targets.shape \
             and predictions.shape[-1] > 1:
         return predictions.argmax(-1)
+    if predictions.dtype.kind == "f" and predictions.size == targets.size:
+        return (predictions.reshape(targets.shape) > 0).astype(targets.dtype)
     return predictions
 
 
@@ -33,10 +36,7 @@ def _like(predictions: Any, targets: Any) -> tuple[Any, Any]:
 def accuracy(predictions: Any, targets: Any) -> float:
     """The part of the rows whose class is right. Labels have any shape; predictions are
     logits [..., classes], or [...] or [..., 1] with one logit: above 0 is class 1."""
-    found = classes_of(predictions, targets)
-    if found is predictions and found.dtype.kind == "f":
-        found = (found.reshape(targets.shape) > 0).astype(targets.dtype)
-    return float((found == targets).mean())
+    return float((classes_of(predictions, targets) == targets).mean())
 
 
 def mean_absolute_error(predictions: Any, targets: Any) -> float:
@@ -62,19 +62,26 @@ NAMED: Mapping[str, Function] = {
     "accuracy": accuracy, "mae": mean_absolute_error, "mse": mean_squared_error, "r2": r2}
 
 
-def _home(function: Any) -> str:
-    module = getattr(function, "__module__", None) or type(function).__module__
-    return str(module).partition(".")[0]
+def _behind(function: Any) -> Any:
+    """Returns what a functools.partial calls, and another function as it is."""
+    return _behind(function.func) if isinstance(function, functools.partial) else function
+
+
+def _module_of(function: Any) -> str:
+    function = _behind(function)
+    return str(getattr(function, "__module__", None) or type(function).__module__)
 
 
 def _of_sklearn(function: Function) -> Function:
-    """scikit-learn's take (y_true, y_pred), where y_pred are classes, or y_score."""
-    names = list(inspect.signature(function).parameters)
+    """scikit-learn's take (y_true, y_pred). Those that judge a classification take classes
+    as y_pred, and logits or probabilities as y_score."""
+    takes_classes = list(inspect.signature(function).parameters)[1] == "y_pred" \
+        and not _module_of(function).endswith("._regression")
 
     def call(predictions: Any, targets: Any) -> Any:
-        takes_classes = targets.dtype.kind in "iub" and names[1] == "y_pred"
-        found = classes_of(predictions, targets) if takes_classes else predictions
-        return function(targets, found)
+        are_classes = takes_classes and targets.dtype.kind in "iub"
+        return function(targets, classes_of(predictions, targets)
+                        if are_classes else predictions)
     return call
 
 
@@ -94,8 +101,14 @@ def _of_torchmetrics(function: Any) -> Function:
 def as_function(function: Function) -> Function:
     """Returns f(predictions, *targets) of NumPy arrays, for a function of ours, of
     scikit-learn or of torchmetrics."""
-    wrap = {"sklearn": _of_sklearn, "torchmetrics": _of_torchmetrics}.get(_home(function))
+    home = _module_of(function).partition(".")[0]
+    wrap = {"sklearn": _of_sklearn, "torchmetrics": _of_torchmetrics}.get(home)
     return wrap(function) if wrap else function
+
+
+def _name_of(function: Any) -> str:
+    function = _behind(function)
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
 def as_dict(metrics: Any, outputs: Iterable[str]) -> dict[str, Metric]:
@@ -118,7 +131,7 @@ def as_dict(metrics: Any, outputs: Iterable[str]) -> dict[str, Metric]:
     found: dict[str, Metric] = {}
     for each in metrics:
         if callable(each):
-            own = getattr(each, "__name__", type(each).__name__)
+            own = _name_of(each)
             while own in found:
                 own += "_"
             found[own] = as_function(each)

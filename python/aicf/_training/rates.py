@@ -43,7 +43,7 @@ def restorer_of(step: Entry) -> Callable[[], None]:
     """Returns a function that gives the rate, or those of all groups, back."""
     groups = groups_of(step)
     if groups is None:
-        rate = step.get("lr").numpy()
+        rate = step.get("lr")
         return lambda: step.set("lr", rate)
     before = [group["lr"] for group in groups]
 

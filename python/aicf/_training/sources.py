@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from .._programs.convert import Converter, array_of, is_table
+from .._programs.convert import Converter, array_of, as_type, is_table
 from ..errors import InvalidArgumentError
 from .loaders import iterator_of
 
@@ -105,7 +105,7 @@ class Arrays:
             array = array_of(value, name)
             wanted = convert.type_of(name, array)
             if wanted is not None and wanted.itemsize <= array.dtype.itemsize:
-                array, wanted = array.astype(wanted), None  # once
+                array, wanted = as_type(array, wanted), None  # once
             #: Types of narrow arrays, such as images of u8, are converted by the batch.
             self.arrays[name], self.types[name] = array, wanted
         self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
@@ -133,7 +133,8 @@ class Arrays:
         step copies its inputs before it returns. Other arrays index themselves."""
         import numpy
         if not isinstance(array, numpy.ndarray) or not array.shape:
-            return rows_of(array, rows)
+            part, wanted = rows_of(array, rows), self.types[name]
+            return part if wanted is None else as_type(part, wanted)
         key = (name, len(rows))
         if key not in self._buffers:
             self._buffers[key] = numpy.empty((len(rows), *array.shape[1:]),

@@ -67,12 +67,18 @@ class Validator:
         """Returns the model's predictions for a batch, and the inputs that are not the
         model's."""
         import numpy
-        model = self.step.family.root.signature.model
-        taken = predict.forward_inputs(model) if model else list(  # of a loaded plan
-            predict.entry_of(self.step, predict.NAME).signature.inputs)
-        if not set(taken) <= set(batch):  # by position, as the model is called
-            taken = list(batch)[:len(taken)]
-        return (self.step.predict(*[batch[name] for name in taken]),
+        signature = self.step.family.root.signature
+        called = signature.called
+        if not called or not set(called.values()) <= set(batch):
+            needed = [name for name, is_needed in predict.forward_inputs(
+                signature.model).items() if is_needed] if signature.model else list(
+                predict.entry_of(self.step, predict.NAME).signature.inputs)
+            if not set(needed) <= set(batch):  # by position, as a model is called
+                called = dict(zip(needed, batch))
+            else:
+                called = {name: name for name in needed}
+        taken = set(called.values())
+        return (self.step.predict({name: batch[own] for name, own in called.items()}),
                 [numpy.array(array) for name, array in batch.items()
                  if name not in taken and numpy.ndim(array)])
 

@@ -15,6 +15,9 @@ from ..program import Entry
 if TYPE_CHECKING:
     from ._model import Imported
 
+#: The entry that `predict` makes of apply_fn.
+_APPLY = "apply_fn"
+
 
 def _converter(first: Any) -> Callable[[Any], Any]:
     """A function that makes arrays of JAX's in the memory of ours, for the device of the
@@ -174,10 +177,10 @@ class Step(Entry):
         given = [a.astype("f4") if a.dtype == np.float64 else a for a in given]
         rows = len(given[0])
         chunk = min(batch_size or rows, rows)
-        entry = self.program.entries.get("predict")
+        entry = self.program.entries.get(_APPLY)
         if entry is None:
             entry = compile(lambda own, *x: own.apply_fn({"params": own.params}, *x),
-                            tuple(a[:chunk] for a in given), program=self, name="predict")
+                            tuple(a[:chunk] for a in given), program=self, name=_APPLY)
         parts = [entry(*(chunk_of(a, i, chunk) for a in given)) for i in range(0, rows, chunk)]
         return jax.tree_util.tree_map(
             lambda *p: np.concatenate([np.asarray(one) for one in p])[:rows], *parts)

@@ -162,3 +162,79 @@ def test_a_table_in_a_file(tmp_path):
             aicf.data.load_csv(path, target)
     with pytest.raises(FileNotFoundError):
         aicf.data.load_csv(tmp_path / "none.csv")
+
+
+class Scaled(nn.Module):
+    """Its forward has an argument that may be left out."""
+
+    def __init__(self):
+        self.fc = nn.Linear(64, 10)
+
+    def forward(self, x, scale=None):
+        logits = self.fc(x)
+        return logits if scale is None else logits * scale
+
+
+SCALE = np.random.default_rng(1).standard_normal((100, 10)).astype("f4")
+
+
+def make_scaled(call):
+    return aicf.compile_step(
+        Scaled(), lambda m, pixels, factors, labels: aicf.losses.cross_entropy(
+            call(m, pixels, factors), labels), aicf.optim.SGD(0.1),
+        {"pixels": aicf.spec((16, 64)), "factors": aicf.spec((16, 10)),
+         "labels": aicf.spec((16,), "i32")})
+
+
+@pytest.mark.parametrize("call, names", [
+    (lambda m, x, scale: m(x, scale), ["x", "scale"]),
+    (lambda m, x, scale: m(scale=scale, x=x), ["x", "scale"]),
+    (lambda m, x, scale: m(x) * scale, ["x"])])
+def test_metrics_call_the_model_as_the_step_does(call, names):
+    """Whatever the inputs are called, and with the optional arguments that it has."""
+    step = make_scaled(call)
+    seen = []
+    aicf.evaluate(step, (X, SCALE, LABELS), metrics={
+        "own": lambda p, *targets: seen.append((p, targets)) or 0.0})
+    (predictions, targets), = seen
+    given = {"x": X, "scale": SCALE}
+    np.testing.assert_array_equal(predictions, step.predict({n: given[n] for n in names}))
+    assert len(targets) == 3 - len(names)
+    np.testing.assert_array_equal(targets[-1], LABELS)
+
+
+def test_optional_arguments_of_predict(tmp_path):
+    step = make_scaled(lambda m, x, scale: m(x, scale))
+    weights = step.state_dict()
+    logits = X @ weights["fc.weight"].T + weights["fc.bias"]
+    np.testing.assert_allclose(step.predict(X), logits, rtol=1e-4, atol=1e-5)
+    for found in (step.predict(X, SCALE), step.predict({"scale": SCALE, "x": X})):
+        np.testing.assert_allclose(found, logits * SCALE, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(step.predict(X[0], SCALE[0]), logits[0] * SCALE[0], rtol=1e-4,
+                               atol=1e-5)
+    step.save(tmp_path / "a.plan")
+    assert list(aicf.load(tmp_path / "a.plan").entries) == [
+        "train_step", "predict", "predict_scale"]
+    with pytest.raises(InvalidArgumentError,
+                       match=r"takes 2 inputs \(x, scale \(optional\)\), got 3"):
+        step.predict(X, SCALE, SCALE)
+    with pytest.raises(InvalidArgumentError,
+                       match=r"got the inputs scale, the model takes x, scale \(optional\)"):
+        step.predict({"scale": SCALE})
+
+
+def test_a_profile_of_another_number_of_rows():
+    step = make()
+    before = step.state_dict(optimizer=True)
+    assert step.profile(X[:4], LABELS[:4]).calls
+    assert step.profile(X[:16], LABELS[:16]).calls
+    for name, value in step.state_dict(optimizer=True).items():
+        np.testing.assert_array_equal(value, before[name])
+    with pytest.raises(ShapeMismatchError):
+        step.profile(X[:4], LABELS[:5])
+
+
+def test_a_rate_for_inputs_that_are_bound():
+    step = make()
+    step.bind(x=aicf.array(X[:16]), labels=aicf.array(LABELS[:16]))
+    assert aicf.lr_find(step, steps=10).rates == aicf.lr_find(step, steps=10).rates

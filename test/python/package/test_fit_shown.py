@@ -5,6 +5,7 @@ computes."""
 
 import concurrent.futures
 import csv
+import functools
 import io
 import json
 import sys
@@ -283,6 +284,25 @@ def test_the_best_values_are_restored(tmp_path):
         np.testing.assert_array_equal(state(step)[name], value)
 
 
+def test_the_best_values_of_a_run_before_are_restored(tmp_path):
+    """If no epoch of this call is better, those of the checkpoint's best epoch count."""
+    def fit(step, epochs, **more):
+        return aicf.fit(step, DATA, epochs=epochs, restore_best=True,
+                        checkpoint=tmp_path / "run", **more)
+    rates = aicf.optim.SGD(aicf.optim.Table([0.1] * 14 + [5.0]))
+    first = make(rates, dropout=0.0)
+    assert fit(first, 2).best["epoch"] == 2
+    second = make(rates, dropout=0.0)
+    history = fit(second, 4, resume=True)
+    assert len(history) == 4 and history.best["epoch"] == 2
+    for name, value in state(first).items():
+        np.testing.assert_array_equal(state(second)[name], value)
+    (tmp_path / "run/best/state.safetensors").write_bytes(
+        (tmp_path / "run/last/state.safetensors").read_bytes())
+    with pytest.raises(InvalidArgumentError, match="is not of epoch 2, which was the best"):
+        fit(make(rates, dropout=0.0), 5, resume=True)
+
+
 def test_averages_of_parameters(tmp_path):
     """The entry against the formula, and that validation and the end use the averages."""
     def run(**more):
@@ -395,7 +415,22 @@ def test_the_argument_order_of_other_packages():
         function.__module__ = "sklearn.metrics._classification"
         wrapped = metrics.as_function(function)
         assert wrapped(LOGITS, np.int32([0, 1, 1])) == ([0, 1, 1], found)
+        partial = functools.partial(function, average="macro") if function is f1_score \
+            else functools.partial(function)
+        assert metrics.as_function(partial)(LOGITS, np.int32([0, 1, 1])) == ([0, 1, 1], found)
+        assert list(metrics.as_dict([partial], [])) == [function.__name__]
     assert metrics.as_function(metrics.accuracy) is metrics.accuracy
+
+
+@pytest.mark.parametrize("module, found", [
+    ("sklearn.metrics._classification", [1, 0, 1]),
+    ("sklearn.metrics._regression", [[2.0], [-1.0], [0.5]])])
+def test_one_logit_a_row_is_a_class(module, found):
+    def score(y_true, y_pred):
+        return y_pred.tolist()
+    score.__module__ = module
+    assert metrics.as_function(score)(np.float32([[2], [-1], [0.5]]),
+                                      np.int32([1, 0, 0])) == found
 
 
 def test_a_step_is_evaluated():

@@ -1,6 +1,7 @@
 # Part of AICF, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Batches of data that lives on the device, and a small data set to begin with.
+"""Batches of data that lives on the device, batches that are made beside the step, and a
+small data set to begin with.
 
 With such batches a step copies nothing from the host, and `step.run(n)` can run many
 steps per launch.
@@ -8,8 +9,12 @@ steps per launch.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import queue
 import sys
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import ops
@@ -19,7 +24,7 @@ from ._tracing.trace import as_tensor, current_trace, trace_error
 from .errors import InvalidArgumentError, near_names
 from .nn import Buffer
 
-__all__ = ["Batches", "load_csv", "load_digits"]
+__all__ = ["Batches", "Prefetch", "load_csv", "load_digits"]
 
 
 def load_digits() -> tuple[Any, Any]:
@@ -79,6 +84,84 @@ def load_csv(path: str | os.PathLike[str], target: str | int = -1, *,
     whole = bool((wanted >= 0).all() and (wanted == wanted.round()).all())
     return (numpy.delete(table, column, 1).astype(numpy.float32), wanted.astype(
         numpy.int32 if (whole if classes is None else classes) else numpy.float32))
+
+
+class Prefetch:
+    """Makes the next batches in a thread, while the step computes the one before::
+
+        aicf.fit(step, aicf.data.Prefetch(loader), epochs=10)
+
+    It helps as far as making a batch lets Python go on, as NumPy, PyTorch, files and
+    decoders do; workers of a DataLoader are processes, and have no such limit. The copy to
+    a GPU needs no thread: a step copies its inputs into pinned memory, from where they go
+    to the device beside the step before.
+
+    Args:
+        batches: an iterable of batches, such as a torch DataLoader. It is used by the
+            thread alone while that runs.
+        depth: the most batches that wait, 1 or more.
+    Raises: TypeError, ValueError.
+    """
+
+    def __init__(self, batches: Any, depth: int = 2) -> None:
+        if not hasattr(batches, "__iter__"):
+            raise TypeError("batches is a %s, expected an iterable of batches"
+                            % type(batches).__name__)
+        if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+            raise ValueError("depth is %r, expected an int of 1 or more" % (depth,))
+        self.batches, self.depth = batches, depth
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.started(iter)
+
+    def started(self, iterate: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
+        """Yields what iterate(batches) gives. Closing it, or an error, ends the thread and
+        the workers of the batches."""
+        waiting: queue.Queue[tuple[str, Any]] = queue.Queue(self.depth)
+        is_over = threading.Event()
+
+        def put(kind: str, value: Any) -> None:
+            while not is_over.is_set():
+                with contextlib.suppress(queue.Full):
+                    return waiting.put((kind, value), timeout=0.1)
+
+        def make() -> None:
+            try:
+                items = iterate(self.batches)
+                try:
+                    for item in items:
+                        put("batch", item)
+                        if is_over.is_set():
+                            return
+                finally:
+                    close_iterator(items)
+                put("end", None)
+            except BaseException as error:  # the consumer raises it
+                put("error", error)
+        thread = threading.Thread(target=make, name="aicf.data.Prefetch", daemon=True)
+        thread.start()
+        try:
+            while True:
+                kind, value = waiting.get()
+                if kind == "error":
+                    raise value
+                if kind == "end":
+                    return
+                yield value
+        finally:
+            is_over.set()
+            thread.join()
+
+
+def close_iterator(iterator: Any) -> None:
+    """Closes a generator, and ends the workers of a torch DataLoader."""
+    for name in ("_shutdown_workers", "close"):
+        end: Callable[[], Any] | None = getattr(iterator, name, None)
+        if callable(end):
+            end()
 
 
 class Batches:

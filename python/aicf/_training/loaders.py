@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from ..data import Prefetch
+
 
 def _is_plain(loader: Any, torch: Any) -> bool:
     """Whether a DataLoader does nothing but put rows of whole tensors together."""
@@ -22,6 +24,8 @@ def _is_plain(loader: Any, torch: Any) -> bool:
 def iterator_of(data: Any) -> Iterator[Any]:
     """Returns iter(data). Of a DataLoader over a TensorDataset, whose default takes rows one
     by one and stacks them, it gives the same batches by one index of each tensor."""
+    if isinstance(data, Prefetch):
+        return data.started(iterator_of)
     torch: Any = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "utils") or not _is_plain(data, torch):
         return iter(data)

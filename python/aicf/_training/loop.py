@@ -191,8 +191,8 @@ class Loop:
             return
         self.has_noted_loader = True
         sizes.note("%.0f %% of the time of an epoch is spent on its batches (a %s), and not "
-                   "on the step: arrays, a list of ready batches, or workers of a DataLoader "
-                   "are faster" % (100 * own / seconds, type(self.source.data).__name__))
+                   "on the step: arrays, a list of ready batches, aicf.data.Prefetch or workers of a "
+                   "DataLoader are faster" % (100 * own / seconds, type(self.source.data).__name__))
 
     def _bar(self) -> contextlib.AbstractContextManager[Callable[[Totals], None]]:
         return self.display.bar(self.source.num_batches)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from .._programs.convert import Converter, array_of, as_type, is_table
+from ..data import close_iterator
 from ..errors import InvalidArgumentError
 from .loaders import iterator_of
 
@@ -245,12 +246,8 @@ class Iterables:
             self.data.load_state_dict(state)
 
     def close(self) -> None:
-        """Closes a generator, and ends the workers of a DataLoader."""
         iterator, self._iterator = self._iterator, None
-        for name in ("_shutdown_workers", "close"):
-            end: Callable[[], Any] | None = getattr(iterator, name, None)
-            if callable(end):
-                end()
+        close_iterator(iterator)
 
 
 def iter_is_self(data: Any) -> bool:

@@ -91,6 +91,56 @@ def CheckCaptureSafety : Pass<"aicf-check-capture-safety", "::mlir::func::FuncOp
   }];
 }
 
+def ExpandGradients : Pass<"aicf-expand-gradients", "func::FuncOp"> {
+  let summary = "compute the gradients that a step itself reads";
+  let description = [{
+    An `aicf.gradient` stands for the derivative of a 0-d y with respect to a tensor x that y is
+    computed from. This pass puts the ops that compute it in its place: those that
+    `--aicf-autodiff` would add for a loss y and a parameter x. They are a part of the forward
+    pass, so a loss that is made of them has a gradient, too, if their ops have derivatives.
+    Products, sums, views and the derivatives of most pointwise functions have; those of norms,
+    attention and cross entropies have not.
+
+    Gradients of the same y that stand one behind the other share one sweep. A later
+    `aicf.gradient` may go through an earlier one, which gives derivatives of any order. With
+    mixed precision, these gradients are not multiplied by a loss scale.
+
+    The pass refuses:
+
+    - a y that does not depend on x;
+    - an op without a derivative between x and y;
+    - an `aicf.straight_through` whose way reads an `aicf.stop_gradient`: the slope that it gives
+      is a constant for whatever goes through it, so that a second derivative would lack a part.
+
+    ```mlir
+    func.func @square(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+        -> (tensor<4xf32> {aicf.name = "slope"}) {
+      %square = aicf.mul %x, %x : tensor<4xf32>, tensor<4xf32>
+      %y = aicf.mean %square : tensor<4xf32>
+      %dx = aicf.gradient %y, %x : tensor<f32>, tensor<4xf32>
+      return %dx : tensor<4xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @square(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+        -> (tensor<4xf32> {aicf.name = "slope"}) {
+      %square = aicf.mul %x, %x : tensor<4xf32>, tensor<4xf32>
+      %y = aicf.mean %square : tensor<4xf32>
+      %one = aicf.fill_like %y {value = 1.000000e+00 : f64} : tensor<f32>
+      %part = aicf.scale %one {factor = 2.500000e-01 : f64} : tensor<f32>
+      %dsquare = aicf.broadcast %part {shape = array<i64: 4>} : tensor<f32>
+      %left = aicf.mul %dsquare, %x : tensor<4xf32>, tensor<4xf32>
+      %right = aicf.mul %dsquare, %x : tensor<4xf32>, tensor<4xf32>
+      %dx = aicf.add %left, %right : tensor<4xf32>, tensor<4xf32>
+      return %dx : tensor<4xf32>
+    }
+    ```
+  }];
+}
+
 def Autodiff : Pass<"aicf-autodiff", "ModuleOp"> {
   let summary = "compute the gradient of a loss for every parameter";
   let description = [{

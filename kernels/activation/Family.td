@@ -32,7 +32,8 @@ def EluBwdPrimitive : PointwiseDerivative<EluPrimitive, 124, "x",
     (pick IsPositive, $dy, (mulf $dy, (mulf $alpha, (expf $x)))), "ELUB"> {
   let summary = "dx = dy where x > 0, else dy · alpha · exp(x)";
 }
-defm AICF_Elu : PointwiseOps<EluPrimitive, EluBwdPrimitive>;
+defm AICF_Elu : PointwiseOps<EluPrimitive, EluBwdPrimitive,
+    "return backwardOf<EluBwdOp>(b, *this, {whereLow(b, v, s), s});">;
 
 // Klambauer et al. 2017, "Self-Normalizing Neural Networks".
 defvar SeluScale = "1.0507009873554804934193349852946";
@@ -52,7 +53,8 @@ def SeluBwdPrimitive : PointwiseDerivative<SeluPrimitive, 126, "x",
                      (mulf SeluScaleAlpha, (expf $x))))> {
   let summary = "dx = dy · λ where x > 0, else dy · λ · alpha · exp(x)";
 }
-defm AICF_Selu : PointwiseOps<SeluPrimitive, SeluBwdPrimitive>;
+defm AICF_Selu : PointwiseOps<SeluPrimitive, SeluBwdPrimitive,
+    "return SeluBwdOp::create(b, loc, whereLow(b, v, s), s);">;
 
 def LeakyReluPrimitive : PointwiseFunction<"leaky_relu", 127, "activation",
     (pick IsPositive, $x, (mulf $slope, $x)), "LRLU"> {
@@ -116,7 +118,9 @@ def HardswishBwdPrimitive : PointwiseDerivative<HardswishPrimitive, 132, "x",
                 (mulf $dy, (addf (divf $x, 3), "0.5")), $dy))> {
   let summary = "dx = dy · d hardswish(x)/dx";
 }
-defm AICF_Hardswish : PointwiseOps<HardswishPrimitive, HardswishBwdPrimitive>;
+defm AICF_Hardswish : PointwiseOps<HardswishPrimitive, HardswishBwdPrimitive,
+    "return HardtanhBwdOp::create(b, loc, scaled(b, v, 1.0 / 3), s, "
+                                 "::llvm::APFloat(-3.0), ::llvm::APFloat(3.0));">;
 
 def SoftplusPrimitive : PointwiseFunction<"softplus", 133, "activation",
     (pick (greaterf (mulf $beta, $x), $threshold), $x,
@@ -137,7 +141,11 @@ def SoftplusBwdPrimitive : PointwiseDerivative<SoftplusPrimitive, 134, "x",
           (divf $dy, (addf 1, (expf (negf (mulf $beta, $x)))))), "SFPB"> {
   let summary = "dx = dy where beta · x > threshold, else dy · sigmoid(beta · x)";
 }
-defm AICF_Softplus : PointwiseOps<SoftplusPrimitive, SoftplusBwdPrimitive>;
+defm AICF_Softplus : PointwiseOps<SoftplusPrimitive, SoftplusBwdPrimitive, [{
+    double beta = getBeta().convertToDouble();
+    ::mlir::Value x = scaled(b, s, beta);
+    return whereLow(b, scaled(b, sigmoidSlope(b, v, x), beta), x,
+                    getThreshold().convertToDouble());}]>;
 
 /// With e = exp(x), tanh(ln(1 + e)) is (e² + 2e)/(e² + 2e + 2). For x > 0 this is
 /// computed with powers of exp(-x), which does not overflow. Below 0 it multiplies by √e
@@ -166,7 +174,16 @@ def MishBwdPrimitive : PointwiseDerivative<MishPrimitive, 136, "x",
               (subf 1, (mulf (tanhf Softplus), (tanhf Softplus))))))> {
   let summary = "dx = dy · d mish(x)/dx";
 }
-defm AICF_Mish : PointwiseOps<MishPrimitive, MishBwdPrimitive>;
+defm AICF_Mish : PointwiseOps<MishPrimitive, MishBwdPrimitive, [{
+    // With s for sigmoid and t = tanh(ln(1 + exp(x))): s·(1 - t²)·(2 + x·(1 - s - 2·t·s)).
+    ::mlir::Value t = TanhOp::create(b, loc, SoftplusOp::create(
+        b, loc, s, ::llvm::APFloat(1.0), ::llvm::APFloat(20.0)));
+    ::mlir::Value sigmoid = SigmoidOp::create(b, loc, s);
+    ::mlir::Value other = SigmoidOp::create(b, loc, NegOp::create(b, loc, s));
+    ::mlir::Value bend = less(b, other, scaled(b, times(b, t, sigmoid), 2));
+    ::mlir::Value rest = AddScalarOp::create(b, loc, times(b, s, bend),
+                                             ::llvm::APFloat(2.0));
+    return times(b, TanhBwdOp::create(b, loc, times(b, v, sigmoid), t), rest);}]>;
 
 def LogSigmoidPrimitive : PointwiseFunction<"log_sigmoid", 137, "activation",
     (subf (minf $x, 0), (log1pf (expf (negf (absf $x)))))> {
@@ -180,7 +197,8 @@ def LogSigmoidBwdPrimitive : PointwiseDerivative<LogSigmoidPrimitive, 138, "x",
     (divf $dy, (addf 1, (expf $x)))> {
   let summary = "dx = dy · (1 - sigmoid(x))";
 }
-defm AICF_LogSigmoid : PointwiseOps<LogSigmoidPrimitive, LogSigmoidBwdPrimitive>;
+defm AICF_LogSigmoid : PointwiseOps<LogSigmoidPrimitive, LogSigmoidBwdPrimitive,
+    "return NegOp::create(b, loc, sigmoidSlope(b, v, s));">;
 
 def SoftsignPrimitive : PointwiseFunction<"softsign", 151, "activation",
     (divf $x, (addf 1, (absf $x)))> {
@@ -195,7 +213,11 @@ def SoftsignBwdPrimitive : PointwiseDerivative<SoftsignPrimitive, 152, "x",
     (divf (divf $dy, (addf 1, (absf $x))), (addf 1, (absf $x)))> {
   let summary = "dx = dy/(1 + |x|)²";
 }
-defm AICF_Softsign : PointwiseOps<SoftsignPrimitive, SoftsignBwdPrimitive>;
+defm AICF_Softsign : PointwiseOps<SoftsignPrimitive, SoftsignBwdPrimitive, [{
+    ::mlir::Value below = AddScalarOp::create(b, loc, AbsOp::create(b, loc, s),
+                                              ::llvm::APFloat(1.0));
+    ::mlir::Value signs = DivOp::create(b, loc, SignOp::create(b, loc, s), below);
+    return scaled(b, times(b, SoftsignBwdOp::create(b, loc, v, s), signs), -2);}]>;
 
 def PreluPrimitive : PointwisePrimitive<"prelu", 139, "", ["x", "slope"], "y",
     (pick IsPositive, $x, (mulf $slope, $x)), "activation", Floats> {
@@ -230,7 +252,14 @@ def AICF_PreluOp : AICF_OpOf<PreluPrimitive> {
     }
   }];
 }
-def AICF_PreluBwdOp : AICF_OpOf<PreluBwdPrimitive>;
+def AICF_PreluBwdOp : AICF_OpOf<PreluBwdPrimitive> {
+  let gradient = [{
+    if (g.isNeeded(getSlope())) {
+      ::mlir::Value v = times(b, g.cotangent(getDx()), g.saved(getDy()));
+      g.add(getSlope(), whereLow(b, v, g.saved(getX())));
+    }
+  }] # Second<Flat>.gradient;
+}
 
 //===----------------------------------------------------------------------===//
 // Kernels

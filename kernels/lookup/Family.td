@@ -96,7 +96,16 @@ def AICF_PickOp : AICF_OpOf<PickPrimitive> {
                                     uint64_t(x.getShape().back())));
   }];
 }
-def AICF_PickBwdOp : AICF_Lookup<PickBwdPrimitive>;
+def AICF_PickBwdOp : AICF_Lookup<PickBwdPrimitive> {
+  // An element that was not put anywhere gets 0, where a lookup gives NaN.
+  let gradient = [{
+    ::mlir::Value index = g.saved(getIndex());
+    ::mlir::Value found = PickOp::create(b, loc, g.cotangent(getDx()), index);
+    g.add(getDy(), MaskedFillOp::create(b, loc, found,
+                                        isOutside(b, index, getSize()),
+                                        ::llvm::APFloat(0.0), false));
+  }];
+}
 
 def AICF_EmbeddingOp : AICF_Lookup<EmbeddingPrimitive> {
   let stepAttrs = (ins DefaultValuedAttr<I64Attr, "-1">:$padding);
@@ -120,11 +129,7 @@ def AICF_EmbeddingBwdOp : AICF_Lookup<EmbeddingBwdPrimitive> {
   let gradient = [{
     auto dy = ::llvm::cast<::mlir::ShapedType>(getDy().getType());
     ::mlir::Value index = g.saved(getIndex());
-    ::mlir::Value below =
-        LessScalarOp::create(b, loc, index, ::llvm::APFloat(0.0));
-    ::mlir::Value above = GreaterEqualScalarOp::create(
-        b, loc, index, ::llvm::APFloat(double(getRows())));
-    ::mlir::Value isLeft = LogicalOrOp::create(b, loc, below, above);
+    ::mlir::Value isLeft = isOutside(b, index, getRows());
     if (int64_t padding = getPadding(); padding >= 0) {
       ::mlir::Value isPadding = EqualScalarOp::create(
           b, loc, index, ::llvm::APFloat(double(padding)));

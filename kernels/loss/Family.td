@@ -215,7 +215,29 @@ class AICF_LossGrad<Primitive record> : AICF_OpOf<record> {
     `:` type($pred) `,` type($target) (`,` type($loss_scale)^)?
   }];
 }
-def AICF_MseGradOp : AICF_LossGrad<MseGradPrimitive>;
+// dpred = scale · (pred - target) [· loss_scale]
+def AICF_MseGradOp : AICF_LossGrad<MseGradPrimitive> {
+  let gradient = [{
+    if (getPred().getType() != getTarget().getType()) {
+      return emitOpError() << "has no second derivative for a pred of 16 bits";
+    }
+    if (getLossScale() && g.isNeeded(getLossScale())) {
+      return emitOpError() << "has no derivative with respect to its loss_scale";
+    }
+    auto type = ::llvm::cast<::mlir::RankedTensorType>(getPred().getType());
+    double scale = getScale() ? getScale()->convertToDouble()
+                              : 2.0 / double(type.getNumElements());
+    ::mlir::Value c = scaled(b, g.cotangent(getDpred()), scale);
+    if (getLossScale()) {
+      c = times(b, c, BroadcastOp::create(b, loc, g.saved(getLossScale()),
+                                          type.getShape()));
+    }
+    g.add(getPred(), c);
+    if (g.isNeeded(getTarget())) {
+      g.add(getTarget(), NegOp::create(b, loc, c));
+    }
+  }];
+}
 def AICF_L1GradOp : AICF_LossGrad<L1GradPrimitive>;
 def AICF_BceWithLogitsGradOp : AICF_LossGrad<BceWithLogitsGradPrimitive>;
 

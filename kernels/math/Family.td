@@ -27,7 +27,8 @@ def ExpBwdPrimitive : PointwiseDerivative<ExpPrimitive, 71, "y",
     (mulf $dy, $y)> {
   let summary = "dx = dy · y, where y = exp(x)";
 }
-defm AICF_Exp : PointwiseOps<ExpPrimitive, ExpBwdPrimitive>;
+defm AICF_Exp : PointwiseOps<ExpPrimitive, ExpBwdPrimitive,
+    "return v;">;
 
 def Expm1Primitive : PointwiseFunction<"expm1", 72, "math", (expm1f $x)> {
   let summary = "y = exp(x) - 1, accurate for small x";
@@ -41,7 +42,8 @@ def Expm1BwdPrimitive : PointwiseDerivative<Expm1Primitive, 73, "y",
     (mulf $dy, (addf $y, 1))> {
   let summary = "dx = dy · (y + 1), where y = exp(x) - 1";
 }
-defm AICF_Expm1 : PointwiseOps<Expm1Primitive, Expm1BwdPrimitive>;
+defm AICF_Expm1 : PointwiseOps<Expm1Primitive, Expm1BwdPrimitive,
+    "return v;">;
 
 def LogPrimitive : PointwiseFunction<"log", 74, "math", (logf $x)> {
   let summary = "y = ln(x)";
@@ -55,7 +57,8 @@ def LogBwdPrimitive : PointwiseDerivative<LogPrimitive, 75, "x",
   let summary = "dx = dy / x";
   let keepsZeros = ZerosKeptNo;
 }
-defm AICF_Log : PointwiseOps<LogPrimitive, LogBwdPrimitive>;
+defm AICF_Log : PointwiseOps<LogPrimitive, LogBwdPrimitive,
+    "return NegOp::create(b, loc, LogBwdOp::create(b, loc, LogBwdOp::create(b, loc, v, s), s));">;
 
 def Log1pPrimitive : PointwiseFunction<"log1p", 76, "math", (log1pf $x)> {
   let summary = "y = ln(1 + x), accurate for small x";
@@ -70,7 +73,8 @@ def Log1pBwdPrimitive : PointwiseDerivative<Log1pPrimitive, 77, "x",
     (divf $dy, (addf 1, $x))> {
   let summary = "dx = dy / (1 + x)";
 }
-defm AICF_Log1p : PointwiseOps<Log1pPrimitive, Log1pBwdPrimitive>;
+defm AICF_Log1p : PointwiseOps<Log1pPrimitive, Log1pBwdPrimitive,
+    "return NegOp::create(b, loc, Log1pBwdOp::create(b, loc, Log1pBwdOp::create(b, loc, v, s), s));">;
 
 def SqrtPrimitive : PointwiseFunction<"sqrt", 78, "math", (sqrtf $x)> {
   let summary = "y = √x";
@@ -85,7 +89,8 @@ def SqrtBwdPrimitive : PointwiseDerivative<SqrtPrimitive, 79, "y",
   let summary = "dx = dy / (2y), where y = √x";
   let keepsZeros = ZerosKeptNo;
 }
-defm AICF_Sqrt : PointwiseOps<SqrtPrimitive, SqrtBwdPrimitive>;
+defm AICF_Sqrt : PointwiseOps<SqrtPrimitive, SqrtBwdPrimitive,
+    "return NegOp::create(b, loc, DivOp::create(b, loc, SqrtBwdOp::create(b, loc, v, s), s));">;
 
 def RsqrtPrimitive : PointwiseFunction<"rsqrt", 80, "math", (divf 1, (sqrtf $x))> {
   let summary = "y = 1/√x";
@@ -99,7 +104,8 @@ def RsqrtBwdPrimitive : PointwiseDerivative<RsqrtPrimitive, 81, "y",
     (mulf (mulf (mulf (mulf "-0.5", $dy), $y), $y), $y)> {
   let summary = "dx = -dy · y³/2, where y = 1/√x";
 }
-defm AICF_Rsqrt : PointwiseOps<RsqrtPrimitive, RsqrtBwdPrimitive>;
+defm AICF_Rsqrt : PointwiseOps<RsqrtPrimitive, RsqrtBwdPrimitive,
+    "return scaled(b, times(b, times(b, v, s), s), -1.5);">;
 
 def SquarePrimitive : PointwiseFunction<"square", 82, "math", (mulf $x, $x)> {
   let summary = "y = x²";
@@ -113,7 +119,8 @@ def SquareBwdPrimitive : PointwiseDerivative<SquarePrimitive, 83, "x",
     (mulf (mulf 2, $x), $dy)> {
   let summary = "dx = 2x · dy";
 }
-defm AICF_Square : PointwiseOps<SquarePrimitive, SquareBwdPrimitive>;
+defm AICF_Square : PointwiseOps<SquarePrimitive, SquareBwdPrimitive,
+    "return scaled(b, v, 2);">;
 
 def ErfPrimitive : PointwiseFunction<"erf", 162, "math", (erff $x)> {
   let summary = "y = erf(x), the error function 2/√π ∫₀ˣ exp(-t²) dt";
@@ -127,7 +134,8 @@ def ErfBwdPrimitive : PointwiseDerivative<ErfPrimitive, 163, "x",
     (mulf $dy, (mulf "1.1283791670955126", (expf (negf (mulf $x, $x)))))> {
   let summary = "dx = dy · 2/√π · exp(-x²)";
 }
-defm AICF_Erf : PointwiseOps<ErfPrimitive, ErfBwdPrimitive>;
+defm AICF_Erf : PointwiseOps<ErfPrimitive, ErfBwdPrimitive,
+    "return scaled(b, times(b, ErfBwdOp::create(b, loc, v, s), s), -2);">;
 
 def ErfcPrimitive : PointwiseFunction<"erfc", 164, "math", (erfcf $x)> {
   let summary = "y = 1 - erf(x), accurate for large x";
@@ -140,7 +148,8 @@ def ErfcBwdPrimitive : PointwiseDerivative<ErfcPrimitive, 165, "x",
     (mulf $dy, (mulf "-1.1283791670955126", (expf (negf (mulf $x, $x)))))> {
   let summary = "dx = -dy · 2/√π · exp(-x²)";
 }
-defm AICF_Erfc : PointwiseOps<ErfcPrimitive, ErfcBwdPrimitive>;
+defm AICF_Erfc : PointwiseOps<ErfcPrimitive, ErfcBwdPrimitive,
+    "return scaled(b, times(b, ErfcBwdOp::create(b, loc, v, s), s), -2);">;
 
 def Log2Primitive : PointwiseFunction<"log2", 166, "math", (log2f $x)> {
   let summary = "y = log2(x), exact for powers of 2";
@@ -154,7 +163,8 @@ def Log2BwdPrimitive : PointwiseDerivative<Log2Primitive, 167, "x",
   let summary = "dx = dy / (x · ln 2)";
   let keepsZeros = ZerosKeptNo;
 }
-defm AICF_Log2 : PointwiseOps<Log2Primitive, Log2BwdPrimitive>;
+defm AICF_Log2 : PointwiseOps<Log2Primitive, Log2BwdPrimitive,
+    "return NegOp::create(b, loc, LogBwdOp::create(b, loc, Log2BwdOp::create(b, loc, v, s), s));">;
 
 def Log10Primitive : PointwiseFunction<"log10", 168, "math", (log10f $x)> {
   let summary = "y = log10(x)";
@@ -168,7 +178,8 @@ def Log10BwdPrimitive : PointwiseDerivative<Log10Primitive, 169, "x",
   let summary = "dx = dy / (x · ln 10)";
   let keepsZeros = ZerosKeptNo;
 }
-defm AICF_Log10 : PointwiseOps<Log10Primitive, Log10BwdPrimitive>;
+defm AICF_Log10 : PointwiseOps<Log10Primitive, Log10BwdPrimitive,
+    "return NegOp::create(b, loc, LogBwdOp::create(b, loc, Log10BwdOp::create(b, loc, v, s), s));">;
 
 def Exp2Primitive : PointwiseFunction<"exp2", 170, "math", (exp2f $x)> {
   let summary = "y = 2^x, exact for integers";
@@ -181,7 +192,8 @@ def Exp2BwdPrimitive : PointwiseDerivative<Exp2Primitive, 171, "y",
     (mulf (mulf $dy, $y), "0.6931471805599453")> {
   let summary = "dx = dy · y · ln 2, where y = 2^x";
 }
-defm AICF_Exp2 : PointwiseOps<Exp2Primitive, Exp2BwdPrimitive>;
+defm AICF_Exp2 : PointwiseOps<Exp2Primitive, Exp2BwdPrimitive,
+    "return scaled(b, v, 0.6931471805599453);">;
 
 def SinPrimitive : PointwiseFunction<"sin", 84, "math", (sinf $x)> {
   let summary = "y = sin(x), with x in radians";
@@ -195,7 +207,8 @@ def SinBwdPrimitive : PointwiseDerivative<SinPrimitive, 85, "x",
     (mulf $dy, (cosf $x))> {
   let summary = "dx = dy · cos(x)";
 }
-defm AICF_Sin : PointwiseOps<SinPrimitive, SinBwdPrimitive>;
+defm AICF_Sin : PointwiseOps<SinPrimitive, SinBwdPrimitive,
+    "return CosBwdOp::create(b, loc, v, s);">;
 
 def CosPrimitive : PointwiseFunction<"cos", 86, "math", (cosf $x)> {
   let summary = "y = cos(x), with x in radians";
@@ -208,7 +221,8 @@ def CosBwdPrimitive : PointwiseDerivative<CosPrimitive, 87, "x",
     (negf (mulf $dy, (sinf $x)))> {
   let summary = "dx = -dy · sin(x)";
 }
-defm AICF_Cos : PointwiseOps<CosPrimitive, CosBwdPrimitive>;
+defm AICF_Cos : PointwiseOps<CosPrimitive, CosBwdPrimitive,
+    "return NegOp::create(b, loc, SinBwdOp::create(b, loc, v, s));">;
 
 /// The sign of x: -1, ±0 or 1. The sign of NaN is NaN.
 defvar SignOfX = (pick (lessf $x, 0), -1, (pick (greaterf $x, 0), 1, $x));
@@ -231,7 +245,11 @@ def PowScalarBwdPrimitive : PointwiseDerivative<PowScalarPrimitive, 89, "x",
   let summary = "dx = dy · exponent · x^(exponent - 1)";
   let keepsZeros = ZerosKeptNo;
 }
-defm AICF_PowScalar : PointwiseOps<PowScalarPrimitive, PowScalarBwdPrimitive>;
+defm AICF_PowScalar : PointwiseOps<PowScalarPrimitive, PowScalarBwdPrimitive,
+    [{ // v · e · (e - 1) · x^(e - 2)
+    double e = getExponent().convertToDouble();
+    return e == 0 || e == 1 ? ::mlir::Value() : PowScalarBwdOp::create(
+        b, loc, scaled(b, v, e), s, ::llvm::APFloat(e - 1));}]>;
 
 //===----------------------------------------------------------------------===//
 // Functions of one operand, for integers as well
@@ -280,7 +298,9 @@ def AICF_AbsOp : AICF_OpOf<AbsPrimitive> {
                                    g.saved(getX())));
   }];
 }
-def AICF_AbsBwdOp : AICF_OpOf<AbsBwdPrimitive>;
+def AICF_AbsBwdOp : AICF_OpOf<AbsBwdPrimitive> {
+  let gradient = Second<Flat>.gradient;
+}
 
 def SignPrimitive : NumberFunction<"sign", 93, SignOfX> {
   let summary = "y = -1 where x < 0, 0 where x = 0, 1 where x > 0";
@@ -349,7 +369,9 @@ def AICF_ClampOp : AICF_OpOf<ClampPrimitive> {
 def AICF_ClampBwdOp : AICF_ComparingOpOf<ClampBwdPrimitive, "X", "", [{
     ::mlir::Value isAbove = GreaterEqualScalarOp::create(b, loc, x, getMin());
     ::mlir::Value isBelow = LessEqualScalarOp::create(b, loc, x, getMax());
-    return LogicalAndOp::create(b, loc, isAbove, isBelow);}]>;
+    return LogicalAndOp::create(b, loc, isAbove, isBelow);}]> {
+  let gradient = Second<Flat>.gradient;
+}
 
 def AddScalarPrimitive : NumberFunction<"add_scalar", 99, (addf $x, $value),
                                         "ADDS"> {
@@ -459,7 +481,9 @@ def AICF_MinimumOp : AICF_OpOf<MinimumPrimitive, "minimum", [Commutative]> {
     }
   }];
 }
-def AICF_MaximumBwdOp : AICF_OpOf<MaximumBwdPrimitive>;
+def AICF_MaximumBwdOp : AICF_OpOf<MaximumBwdPrimitive> {
+  let gradient = Second<Flat>.gradient;
+}
 
 def PowPrimitive : PointwisePrimitive<"pow", 104, "", ["a", "b"], "c",
     (powf $a, $b), "math", Floats> {
@@ -503,8 +527,48 @@ def AICF_PowOp : AICF_OpOf<PowPrimitive> {
     }
   }];
 }
-def AICF_PowBaseBwdOp : AICF_OpOf<PowBaseBwdPrimitive>;
-def AICF_PowExponentBwdOp : AICF_OpOf<PowExponentBwdPrimitive>;
+/// For v = dy · cotangent: the derivative of v · a^b by both, v · a^(b - 1) · (1 + b · ln a).
+defvar PowMixed = [{
+    ::mlir::Value v = times(b, g.cotangent(getResult()), g.saved(getDy()));
+    ::mlir::Value base = g.saved(getA()), exponent = g.saved(getB());
+    ::mlir::Value lower = AddScalarOp::create(b, loc, exponent, ::llvm::APFloat(-1.0));
+    [[maybe_unused]] auto mixed = [&]() -> ::mlir::Value {
+      ::mlir::Value plain = times(b, v, PowOp::create(b, loc, base, lower));
+      return AddOp::create(b, loc, plain, PowExponentBwdOp::create(
+          b, loc, times(b, v, exponent), base, lower));
+    };
+}];
+def AICF_PowBaseBwdOp : AICF_OpOf<PowBaseBwdPrimitive> {
+  let gradient = PowMixed # [{
+    if (g.isNeeded(getDy())) {
+      g.add(getDy(), PowBaseBwdOp::create(b, loc, g.cotangent(getDa()), base, exponent));
+    }
+    if (g.isNeeded(getA())) { // v · b · (b - 1) · a^(b - 2)
+      g.add(getA(), times(b, PowBaseBwdOp::create(b, loc, v, base, lower), exponent));
+    }
+    if (g.isNeeded(getB())) {
+      g.add(getB(), mixed());
+    }
+  }];
+}
+def AICF_PowExponentBwdOp : AICF_OpOf<PowExponentBwdPrimitive> {
+  let gradient = PowMixed # [{
+    if (g.isNeeded(getDy())) {
+      g.add(getDy(), PowExponentBwdOp::create(b, loc, g.cotangent(getDb()), base,
+                                              exponent));
+    }
+    if (g.isNeeded(getA())) {
+      g.add(getA(), mixed());
+    }
+    if (g.isNeeded(getB())) { // v · a^b · ln² a, and 0 where a is
+      ::mlir::Value isZero = EqualScalarOp::create(b, loc, base, ::llvm::APFloat(0.0));
+      ::mlir::Value logs = MaskedFillOp::create(b, loc, LogOp::create(b, loc, base), isZero,
+                                                ::llvm::APFloat(0.0), false);
+      ::mlir::Value once = PowExponentBwdOp::create(b, loc, v, base, exponent);
+      g.add(getB(), times(b, once, logs));
+    }
+  }];
+}
 
 def FmodPrimitive : PointwisePrimitive<"fmod", 172, "", ["a", "b"], "c",
     (fmodf $a, $b), "math", Floats> {
@@ -536,7 +600,9 @@ def AICF_FmodOp : AICF_OpOf<FmodPrimitive> {
     }
   }];
 }
-def AICF_FmodBwdOp : AICF_OpOf<FmodBwdPrimitive>;
+def AICF_FmodBwdOp : AICF_OpOf<FmodBwdPrimitive> {
+  let gradient = Second<Flat>.gradient;
+}
 
 def Atan2Primitive : PointwisePrimitive<"atan2", 180, "", ["a", "b"], "c",
     (atan2f $a, $b), "math", Floats> {

@@ -287,7 +287,9 @@ def AICF_ReluOp : AICF_OpOf<ReluPrimitive> {
 }
 def AICF_ReluBwdOp : AICF_ComparingOpOf<ReluBwdPrimitive, "Saved",
     "::llvm::isa<ReluOp>(function)",
-    "return GreaterScalarOp::create(b, loc, x, ::llvm::APFloat(0.0));">;
+    "return GreaterScalarOp::create(b, loc, x, ::llvm::APFloat(0.0));"> {
+  let gradient = Second<Flat>.gradient;
+}
 
 def AICF_AddOp : AICF_OpOf<AddPrimitive, "add", [Commutative]> {
   let gradient = "g.passOn(getC(), getA()); g.passOn(getC(), getB());";
@@ -337,28 +339,62 @@ def AICF_GeluOp : AICF_OpOf<GeluPrimitive> {
                                     g.saved(getX()), getApproximate()));
   }];
 }
-def AICF_GeluBwdOp : AICF_OpOf<GeluBwdPrimitive>;
+// With u(x) for the sigmoid's operand, gelu's second derivative by tanh is
+// s·(1 - s)·(2u' + x·(1 - 2s)·u'² + x·u''), and 1 - 2s = -tanh(u/2). Beyond ±20, s·(1 - s) is 0.
+def AICF_GeluBwdOp : AICF_OpOf<GeluBwdPrimitive> {
+  let gradient = Second<[{
+    if (!getApproximate()) { // v · φ(x) · (2 - x²)
+      ::mlir::Value square = SquareOp::create(b, loc, s);
+      ::mlir::Value density = ExpOp::create(b, loc, scaled(b, square, -0.5));
+      ::mlir::Value rest = AddScalarOp::create(b, loc, scaled(b, square, -1),
+                                               ::llvm::APFloat(2.0));
+      return times(b, scaled(b, times(b, v, density), 0.3989422804014327), rest);
+    }
+    ::mlir::Value x = ClampOp::create(b, loc, s, ::llvm::APFloat(-20.0),
+                                      ::llvm::APFloat(20.0));
+    ::mlir::Value square = SquareOp::create(b, loc, x);
+    ::mlir::Value slope = scaled(b, AddScalarOp::create(
+        b, loc, scaled(b, square, 0.134145), ::llvm::APFloat(1.0)), 1.5957691216057308);
+    ::mlir::Value u = scaled(b, times(b, x, AddScalarOp::create(
+        b, loc, scaled(b, square, 0.044715), ::llvm::APFloat(1.0))), 1.5957691216057308);
+    ::mlir::Value bend = times(b, x, TanhOp::create(b, loc, scaled(b, u, 0.5)));
+    bend = times(b, bend, SquareOp::create(b, loc, slope));
+    // x · u'' is 2 · 0.134145 · 1.5957691216057308 · x².
+    ::mlir::Value rest = scaled(b, square, 0.42812889763560147);
+    rest = AddOp::create(b, loc, rest, scaled(b, slope, 2));
+    return sigmoidSlope(b, times(b, v, less(b, rest, bend)), u);}]>.gradient;
+}
 def AICF_TanhOp : AICF_OpOf<TanhPrimitive> {
   let gradient = [{
     g.add(getX(), TanhBwdOp::create(b, loc, g.cotangent(getY()),
                                     g.saved(getY())));
   }];
 }
-def AICF_TanhBwdOp : AICF_OpOf<TanhBwdPrimitive>;
+def AICF_TanhBwdOp : AICF_OpOf<TanhBwdPrimitive> {
+  let gradient = Second<"return scaled(b, times(b, v, s), -2);">.gradient;
+}
 def AICF_SigmoidOp : AICF_OpOf<SigmoidPrimitive> {
   let gradient = [{
     g.add(getX(), SigmoidBwdOp::create(b, loc, g.cotangent(getY()),
                                        g.saved(getY())));
   }];
 }
-def AICF_SigmoidBwdOp : AICF_OpOf<SigmoidBwdPrimitive>;
+def AICF_SigmoidBwdOp : AICF_OpOf<SigmoidBwdPrimitive> {
+  let gradient = Second<"return less(b, v, scaled(b, times(b, v, s), 2));">.gradient;
+}
 def AICF_SiluOp : AICF_OpOf<SiluPrimitive> {
   let gradient = [{
     g.add(getX(), SiluBwdOp::create(b, loc, g.cotangent(getY()),
                                     g.saved(getX())));
   }];
 }
-def AICF_SiluBwdOp : AICF_OpOf<SiluBwdPrimitive>;
+def AICF_SiluBwdOp : AICF_OpOf<SiluBwdPrimitive> {
+  let gradient = Second<[{ // v · s·(1 - s) · (2 - x·tanh(x/2)), where s = sigmoid(x)
+    ::mlir::Value bend = times(b, s, TanhOp::create(b, loc, scaled(b, s, 0.5)));
+    ::mlir::Value rest = AddScalarOp::create(b, loc, scaled(b, bend, -1),
+                                             ::llvm::APFloat(2.0));
+    return times(b, sigmoidSlope(b, v, s), rest);}]>.gradient;
+}
 
 def AICF_SaveOp : AICF_OpOf<CopySavedPrimitive, "save"> {
   let gradient = "g.passOn(getY(), getX());";

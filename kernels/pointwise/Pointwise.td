@@ -98,6 +98,20 @@ class PointwiseDerivative<PointwiseRecord function, int number, string saved,
   let precision = function.precision;
   let keepsZeros = ZerosKeptEverywhere;
 }
+/// The second derivative. `slope` is the body of a function of v, the product of dy and the
+/// cotangent of dx, and of s, what the derivative reads of the forward pass. It returns the
+/// cotangent of s, and null for zero. Without it the derivative has no derivative.
+class Second<code slope> {
+  code gradient = !if(!empty(slope), "", [{
+    return addSecond(g, *this, [&](::mlir::Value v, [[maybe_unused]] ::mlir::Value s)
+                                   -> ::mlir::Value {
+      }] # slope # [{
+    });
+  }]);
+}
+/// Of a function that is linear on each side of its kinks.
+defvar Flat = "(void)v; return {};";
+
 /// The op of the function, named AICF_<Name>Op.
 multiclass PointwiseOpsWith<Primitive function, Primitive bwd> {
   defvar name = !substr(NAME, 5);
@@ -108,14 +122,16 @@ multiclass PointwiseOpsWith<Primitive function, Primitive bwd> {
   }
 }
 /// The ops of both, named AICF_<Name>Op and AICF_<Name>BwdOp.
-multiclass PointwiseOps<Primitive function, Primitive bwd>
+multiclass PointwiseOps<Primitive function, Primitive bwd, code slope = "">
     : PointwiseOpsWith<function, bwd> {
-  def BwdOp : AICF_OpOf<bwd>;
+  def BwdOp : AICF_OpOf<bwd> { let gradient = Second<slope>.gradient; }
 }
 /// The same where the derivative only compares what it reads of the forward pass.
 multiclass ComparingOps<Primitive function, Primitive bwd, code alike,
                         code mask = ""> : PointwiseOpsWith<function, bwd> {
-  def BwdOp : AICF_ComparingOpOf<bwd, "X", alike, mask>;
+  def BwdOp : AICF_ComparingOpOf<bwd, "X", alike, mask> {
+    let gradient = Second<Flat>.gradient;
+  }
 }
 
 /// The kernels of a family on both devices, made from the template. They take dense

@@ -116,7 +116,20 @@ def AICF_SoftmaxOp : AICF_OpOf<SoftmaxPrimitive> {
                                        g.saved(getY())));
   }];
 }
-def AICF_SoftmaxBwdOp : AICF_OpOf<SoftmaxBwdPrimitive>;
+// dx = y·(dy - Σ dy·y): with c for its cotangent, that of y is
+// c·(dy - Σ dy·y) - dy·Σ c·y.
+def AICF_SoftmaxBwdOp : AICF_OpOf<SoftmaxBwdPrimitive> {
+  let gradient = [{
+    ::mlir::Value c = g.cotangent(getDx()), y = g.saved(getY()), dy = g.saved(getDy());
+    if (g.isNeeded(getDy())) {
+      g.add(getDy(), SoftmaxBwdOp::create(b, loc, c, y));
+    }
+    if (g.isNeeded(getY())) {
+      ::mlir::Value left = times(b, c, less(b, dy, rowSums(b, times(b, dy, y))));
+      g.add(getY(), less(b, left, times(b, dy, rowSums(b, times(b, c, y)))));
+    }
+  }];
+}
 
 def AICF_LogSoftmaxOp : AICF_OpOf<LogSoftmaxPrimitive> {
   let gradient = [{
@@ -124,7 +137,20 @@ def AICF_LogSoftmaxOp : AICF_OpOf<LogSoftmaxPrimitive> {
                                           g.saved(getY())));
   }];
 }
-def AICF_LogSoftmaxBwdOp : AICF_OpOf<LogSoftmaxBwdPrimitive>;
+// dx = dy - exp(y)·Σ dy
+def AICF_LogSoftmaxBwdOp : AICF_OpOf<LogSoftmaxBwdPrimitive> {
+  let gradient = [{
+    ::mlir::Value c = g.cotangent(getDx());
+    ::mlir::Value parts = times(b, c, ExpOp::create(b, loc, g.saved(getY())));
+    if (g.isNeeded(getDy())) {
+      g.add(getDy(), less(b, c, rowSums(b, parts)));
+    }
+    if (g.isNeeded(getY())) {
+      g.add(getY(), NegOp::create(b, loc, times(b, parts,
+                                                rowSums(b, g.saved(getDy())))));
+    }
+  }];
+}
 
 /// The result is integers, so no gradient is carried back through it.
 def AICF_ArgmaxOp : AICF_OpOf<ArgmaxPrimitive> {

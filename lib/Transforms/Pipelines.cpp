@@ -65,6 +65,9 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
 
 static void addMeaning(OpPassManager &pm,
                        const LowerToBackendOptions &options) {
+  // Behind the expansion of maps, which have no derivative. In front of mixed
+  // precision: a narrow form of x would be another value, with a gradient of 0.
+  pm.addNestedPass<func::FuncOp>(createExpandGradients());
   // Makes states and updates. The passes behind it see no history.
   pm.addPass(createExpandHistory());
   // In front of mixed precision, which would round what one op keeps.

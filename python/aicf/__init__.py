@@ -29,7 +29,8 @@ _HOMES = {
     "_programs.signature": ("Spec", "spec"),
     "_tracing.tensor": ("Tensor",),
     "_tracing.custom_gradient": ("custom_gradient",),
-    "_tracing.keep": ("keep",),
+    "_tracing.gradients": ("grad",),
+    "_tracing.keep": ("debug_print", "keep"),
     "_tracing.pointwise": ("maximum", "minimum", "where"),
     "_tracing.views": ("concat", "stack"),
     "errors": ("AICFError", "CompileError", "TraceError"),
@@ -47,8 +48,8 @@ __all__ = [
     "Graph", "History", "Lowered", "ModelBuilder", "PlannedExecutor", "Program", "Run",
     "Spec", "Stream", "Summary", "Tensor", "TraceError", "Traced", "__version__",
     "array", "callbacks", "compile", "compile_step", "compiled", "concat", "custom_gradient", "data",
-    "device",
-    "errors", "evaluate", "find_nan", "fit", "functional", "graph_begin", "graph_end", "graph_launch", "graph_reset",
+    "debug_print", "device",
+    "errors", "evaluate", "find_nan", "fit", "functional", "grad", "graph_begin", "graph_end", "graph_launch", "graph_reset",
     "graph_stream", "jax", "keep", "load", "losses", "lr_find", "maximum", "minimum", "nn", "op_attrs", "op_call", "ops", "optim",
     "program", "seeds", "spec", "stack", "summary", "torch", "trace", "trace_ir", "trace_step",
     "training", "where", "zeros",
@@ -64,7 +65,8 @@ if TYPE_CHECKING:
     from ._programs.summary import Summary, summary
     from ._programs.traced import Traced
     from ._tracing.custom_gradient import custom_gradient
-    from ._tracing.keep import keep
+    from ._tracing.gradients import grad
+    from ._tracing.keep import debug_print, keep
     from ._tracing.pointwise import maximum, minimum, where
     from ._tracing.tensor import Tensor
     from ._tracing.views import concat, stack

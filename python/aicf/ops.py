@@ -84,6 +84,7 @@ __all__ = [
     "gelu",
     "gelu_bwd",
     "global_norm",
+    "gradient",
     "greater_equal_scalar",
     "greater_scalar",
     "group_bias_corr",
@@ -1551,6 +1552,26 @@ def global_norm(grads: Sequence[Tensor]) -> Tensor:
         aicf.CompileError: a rule above is broken.
     """
     return _emit1("aicf.global_norm", [grads], {})
+
+
+def gradient(y: Tensor, x: Tensor) -> Tensor:
+    r"""dx = the derivative of y with respect to x
+
+    y is computed from x, and dx has the type of x. The step may compute with dx, and its loss
+    may depend on it. `--aicf-expand-gradients` puts the ops that compute dx in its place. Of a
+    y that is a sum of the results of many rows, each row of dx is the derivative of its own.
+    - C1: y is 0-d.
+
+    Args:
+        y: tensor of f16, bf16, f32 or f64.
+        x: tensor of f16, bf16, f32 or f64.
+    Returns:
+        dx: tensor of f16, bf16, f32 or f64.
+    Raises:
+        aicf.TraceError: outside a trace, or an operand that is not traced.
+        aicf.CompileError: a rule above is broken.
+    """
+    return _emit1("aicf.gradient", [y, x], {})
 
 
 def greater_equal_scalar(x: Tensor, *, value: float) -> Tensor:

@@ -236,6 +236,69 @@ static bool isExactIn(llvm::APFloat number, Type type) {
 }
 
 #define GET_OP_CLASSES
+// Arithmetic of the second derivatives in records.
+
+static Value scaled(OpBuilder &b, Value x, double factor) {
+  return ScaleOp::create(b, x.getLoc(), x, llvm::APFloat(factor));
+}
+static Value times(OpBuilder &b, Value x, Value y) {
+  return MulOp::create(b, x.getLoc(), x, y);
+}
+static Value less(OpBuilder &b, Value x, Value y) {
+  return SubOp::create(b, x.getLoc(), x, y);
+}
+/// v where s is not above `bound`, else 0.
+static Value whereLow(OpBuilder &b, Value v, Value s, double bound = 0) {
+  if (bound != 0)
+    s = AddScalarOp::create(b, v.getLoc(), s, llvm::APFloat(-bound));
+  return less(b, v, ReluBwdOp::create(b, v.getLoc(), v, s));
+}
+/// v · sigmoid'(x), as exact far below 0 as far above.
+static Value sigmoidSlope(OpBuilder &b, Value v, Value x) {
+  Location loc = v.getLoc();
+  Value low = NegOp::create(b, loc, AbsOp::create(b, loc, x));
+  return SigmoidBwdOp::create(b, loc, v, SigmoidOp::create(b, loc, low));
+}
+
+/// The sum of each row, in the place of each of its elements.
+static Value rowSums(OpBuilder &b, Value x) {
+  auto type = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> one(type.getShape());
+  one.back() = 1;
+  Value sums = ReduceSumOp::create(b, x.getLoc(), x, type.getRank() - 1);
+  return BroadcastOp::create(b, x.getLoc(),
+                             ReshapeOp::create(b, x.getLoc(), sums, one),
+                             type.getShape());
+}
+/// Whether indices are outside of [0, size).
+static Value isOutside(OpBuilder &b, Value index, uint64_t size) {
+  Location loc = index.getLoc();
+  Value below = LessScalarOp::create(b, loc, index, llvm::APFloat(0.0));
+  Value above = GreaterEqualScalarOp::create(b, loc, index,
+                                             llvm::APFloat(double(size)));
+  return LogicalOrOp::create(b, loc, below, above);
+}
+
+/// The cotangents of dx = dy · f(s): dy gets the same of the cotangent of dx, and s
+/// gets slope(cotangent · dy, s). The op's further operands get none.
+template <typename Op>
+static LogicalResult
+addSecond(GradientBuilder &g, Op op,
+          llvm::function_ref<Value(Value, Value)> slope) {
+  OpBuilder &b = g.builder();
+  Operation *of = op;
+  Value cotangent = g.cotangent(of->getResult(0));
+  SmallVector<Value> read = llvm::map_to_vector(
+      of->getOperands(), [&](Value v) { return g.saved(v); });
+  Value dy = read[0];
+  read[0] = cotangent;
+  if (g.isNeeded(of->getOperand(0)))
+    g.add(of->getOperand(0), backwardOf<Op>(b, op, read));
+  if (g.isNeeded(of->getOperand(1)))
+    g.add(of->getOperand(1), slope(times(b, cotangent, dy), read[1]));
+  return success();
+}
+
 #include "aicf/Dialect/AICF/AICFOps.cpp.inc"
 
 LogicalResult CastOp::inferTypes(std::optional<Location> location, Adaptor a,
@@ -634,3 +697,22 @@ LogicalResult StraightThroughOp::check(Adaptor a, Report report) {
                   << a.getValue().getType() << " (C1)";
 }
 LogicalResult StraightThroughOp::verify() { return checkOperands(*this); }
+
+//===----------------------------------------------------------------------===//
+// gradient
+//===----------------------------------------------------------------------===//
+
+LogicalResult GradientOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location> loc,
+                                           Adaptor a,
+                                           SmallVectorImpl<Type> &types) {
+  if (failed(checkOperands<GradientOp>(loc, a)))
+    return failure();
+  types.push_back(a.getX().getType());
+  return success();
+}
+
+LogicalResult GradientOp::check(Adaptor a, Report report) {
+  return checkShape(report, "C1", "y", a.getY(), {});
+}
+LogicalResult GradientOp::verify() { return checkOperands(*this); }

@@ -62,6 +62,32 @@ def AICF_LinearBwdOp : AICF_Composite<"linear_bwd", BackwardPhase, Narrow,
   let arguments = (ins AICF_Float:$dy, AICF_Float:$x, AICF_Float:$weight,
                        DefaultValuedAttr<BoolAttr, "true">:$transW);
   let results = (outs AICF_Float:$dx, AICF_Float:$dweight, AICF_Float:$dbias);
+  // Each result is linear in dy, and in x or W.
+  let gradient = [{
+    ::mlir::Value cx = g.cotangent(getDx()), cw = g.cotangent(getDweight()),
+                  cb = g.cotangent(getDbias());
+    ::mlir::Value dy = g.saved(getDy()), x = g.saved(getX()), w = g.saved(getWeight());
+    auto bwd = [&](::mlir::Value in, ::mlir::Value weight) {
+      return LinearBwdOp::create(b, loc, dy, in, weight, getTransWAttr());
+    };
+    if (g.isNeeded(getDy())) {
+      if (cx) {
+        g.add(getDy(), LinearOp::create(b, loc, cx, w, {}, getTransWAttr()));
+      }
+      if (cw) {
+        g.add(getDy(), LinearOp::create(b, loc, x, cw, cb, getTransWAttr()));
+      } else if (cb) {
+        g.add(getDy(), BroadcastOp::create(
+            b, loc, cb, ::llvm::cast<::mlir::ShapedType>(dy.getType()).getShape()));
+      }
+    }
+    if (cw && g.isNeeded(getX())) {
+      g.add(getX(), bwd(x, cw).getDx());
+    }
+    if (cx && g.isNeeded(getWeight())) {
+      g.add(getWeight(), bwd(cx, w).getDweight());
+    }
+  }];
 }
 
 def AICF_StopGradientOp
@@ -89,6 +115,18 @@ def AICF_StraightThroughOp
   let arguments = (ins AICF_Float:$value, AICF_Float:$way);
   let results = (outs AICF_Float:$y);
   let gradient = "g.passOn(getY(), getWay());";
+}
+
+def AICF_GradientOp : AICF_Composite<"gradient", ForwardPhase, Narrow> {
+  let summary = "dx = the derivative of y with respect to x";
+  let description = [{
+    y is computed from x, and dx has the type of x. The step may compute with dx, and its loss
+    may depend on it. `--aicf-expand-gradients` puts the ops that compute dx in its place. Of a
+    y that is a sum of the results of many rows, each row of dx is the derivative of its own.
+    - C1: y is 0-d.
+  }];
+  let arguments = (ins AICF_Float:$y, AICF_Float:$x);
+  let results = (outs AICF_Float:$dx);
 }
 
 #endif // AICF_OPS_TD

@@ -107,8 +107,7 @@ LogicalResult Activity::findPlaces() {
   return success();
 }
 
-/// Whether a gradient of the op's results goes on to one of these values.
-static bool leadsBackTo(Operation *op, const llvm::DenseSet<Value> &values) {
+bool aicf::leadsBackTo(Operation *op, const llvm::DenseSet<Value> &values) {
   if (auto through = dyn_cast<StraightThroughOp>(op))
     return values.contains(through.getWay());
   return !isa<StopGradientOp>(op) && dependsOn(op, values);
@@ -120,8 +119,12 @@ void Activity::findVaried() {
     varied.insert_range(param.copies);
   }
   for (Operation &op : func.front())
-    if (leadsBackTo(&op, varied))
-      varied.insert_range(derivablesOf(&op));
+    addDependents(&op, varied);
+}
+
+void aicf::addDependents(Operation *op, llvm::DenseSet<Value> &varied) {
+  if (leadsBackTo(op, varied))
+    varied.insert_range(derivablesOf(op));
 }
 
 StringRef Activity::paramBehind(Operation *op) const {

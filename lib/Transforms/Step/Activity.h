@@ -25,6 +25,11 @@ struct Trained {
   BlockArgument place;
 };
 
+/// Whether a gradient of the op's results goes on to one of these values.
+bool leadsBackTo(Operation *op, const llvm::DenseSet<Value> &values);
+/// Adds the op's results that depend on one of these values to them.
+void addDependents(Operation *op, llvm::DenseSet<Value> &varied);
+
 class Activity {
 public:
   /// An error at the entry if a parameter cannot be trained, or if there is

@@ -11,6 +11,7 @@
 
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Step/Activity.h"
+#include "lib/Transforms/Step/Cotangents.h"
 #include "lib/Transforms/Step/EntryBuilder.h"
 #include "lib/Transforms/Step/GradientPlaces.h"
 #include "lib/Transforms/Step/Gradients.h"
@@ -28,30 +29,21 @@ using namespace aicf::step;
 
 namespace {
 /// Differentiates one entry.
-class Differentiator final : public GradientBuilder {
+class Differentiator final : public Cotangents {
 public:
   Differentiator(func::FuncOp func, const Activity &activity)
-      : func(func), activity(activity), entry(func),
-        backward(func.front().getTerminator()) {}
+      : Cotangents(OpBuilder(func.front().getTerminator())), func(func),
+        activity(activity), entry(func) {}
   LogicalResult run();
 
-  OpBuilder &builder() override { return backward; }
-  bool isUsed(Value result) const override {
-    return cotangents.contains(result);
-  }
-  Value cotangent(Value result) override;
-  Value factor(Value result) override { return cotangents.lookup(result); }
   bool isNeeded(Value operand) const override {
     return activity.isVaried(operand);
   }
-  void add(Value operand, Value cotangent) override;
-  void passOn(Value result, Value operand) override;
   Value saved(Value value) override;
 
 private:
   LogicalResult findLoss();
   LogicalResult seed();
-  LogicalResult differentiate(Operation *op);
   LogicalResult addGradients();
   void sinkCounters(ArrayRef<Operation *> forward);
   void removeMarks(ArrayRef<Operation *> forward);
@@ -59,50 +51,10 @@ private:
   func::FuncOp func;
   const Activity &activity;
   EntryBuilder entry;
-  OpBuilder backward;
   Value loss;
-  /// Null: one. Values without an entry have the cotangent zero.
-  llvm::DenseMap<Value, Value> cotangents;
   llvm::DenseMap<Value, Value> saves; ///< of values, or the same view of a save
-  /// True after an op broke the contract of the interface.
-  bool hasWrongType = false;
 };
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// What ops ask for
-//===----------------------------------------------------------------------===//
-
-Value Differentiator::cotangent(Value result) {
-  auto it = cotangents.find(result);
-  if (it == cotangents.end())
-    return {};
-  if (!it->second) // one is computed only for ops that cannot do without
-    it->second = FillLikeOp::create(backward, result.getLoc(), result,
-                                    llvm::APFloat(1.0));
-  return it->second;
-}
-
-void Differentiator::add(Value operand, Value cotangent) {
-  if (!cotangent || !isNeeded(operand))
-    return;
-  hasWrongType |= cotangent.getType() != operand.getType();
-  auto [it, fresh] = cotangents.try_emplace(operand, cotangent);
-  if (fresh || hasWrongType)
-    return;
-  Value sum = AddOp::create(backward, cotangent.getLoc(),
-                            this->cotangent(operand), cotangent);
-  cotangents[operand] = sum;
-}
-
-void Differentiator::passOn(Value result, Value operand) {
-  assert(isUsed(result) && "its cotangent is zero");
-  if (!isNeeded(operand))
-    return;
-  if (cotangents.lookup(result) || cotangents.contains(operand))
-    return add(operand, cotangent(result));
-  cotangents[operand] = Value(); // one, as the result's
-}
 
 /// What an op that says only where gradients go stands for; null for other ops.
 static Value behindMark(Operation *op) {
@@ -163,22 +115,6 @@ LogicalResult Differentiator::findLoss() {
 //===----------------------------------------------------------------------===//
 // The sweep
 //===----------------------------------------------------------------------===//
-
-LogicalResult Differentiator::differentiate(Operation *op) {
-  auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
-  if (!differentiable)
-    return op->emitOpError()
-           << "has no derivative: it cuts the loss off from parameter \""
-           << activity.paramBehind(op)
-           << "\": mark that aicf.frozen, or, if it is trained elsewhere, put "
-              "aicf.stop_gradient on the operand";
-  if (failed(differentiable.buildGradients(*this)))
-    return failure();
-  if (hasWrongType)
-    return op->emitOpError()
-           << "gave an operand a cotangent of another type than its own";
-  return success();
-}
 
 /// The gradient of each parameter: of itself, and of copies of it.
 LogicalResult Differentiator::addGradients() {
@@ -267,9 +203,14 @@ LogicalResult Differentiator::run() {
     forward.push_back(&op);
   if (failed(findLoss()) || failed(seed()))
     return failure();
+  auto advise = [&](Operation *op) {
+    return ("it cuts the loss off from parameter \"" + activity.paramBehind(op) +
+            "\": mark that aicf.frozen, or, if it is trained elsewhere, put "
+            "aicf.stop_gradient on the operand")
+        .str();
+  };
   for (Operation *op : llvm::reverse(forward))
-    if (llvm::any_of(op->getResults(), [&](Value v) { return isUsed(v); }) &&
-        failed(differentiate(op)))
+    if (isAnyUsed(op) && failed(differentiate(op, advise)))
       return failure();
   if (failed(addGradients()))
     return failure();

@@ -35,14 +35,23 @@ bool aicf::step::isReadTurned(Value value) {
   });
 }
 
-/// The backward pass begins with the first op that reads a save, or is of that
-/// phase.
-static bool beginsBackward(Operation &op) {
+static bool readsSave(Operation &op) {
+  return llvm::any_of(op.getOperands(), [](Value operand) {
+    return operand.getDefiningOp<SaveOp>();
+  });
+}
+
+static bool isBackward(Operation &op) {
   auto step = dyn_cast<StepOpInterface>(op);
-  return (step && step.getPhase() == Phase::Backward) ||
-         llvm::any_of(op.getOperands(), [](Value operand) {
-           return operand.getDefiningOp<SaveOp>();
-         });
+  return step && step.getPhase() == Phase::Backward;
+}
+
+/// The backward pass begins with the first op that reads a save. Where there is none,
+/// it begins with the first op of that phase; else such an op in front of it computes a
+/// gradient that the loss is made of.
+static Block::iterator findBackward(Block &block) {
+  auto begin = llvm::find_if(block, readsSave);
+  return begin == block.end() ? llvm::find_if(block, isBackward) : begin;
 }
 
 /// A step that was written by hand may read forward values without a save.
@@ -50,7 +59,7 @@ KeptValues::KeptValues(func::FuncOp func) {
   Block &block = func.front();
   for (Operation &op : block)
     order.try_emplace(&op, order.size());
-  auto begin = llvm::find_if(block, beginsBackward);
+  auto begin = findBackward(block);
   if (begin == block.end())
     return;
   backward = order.lookup(&*begin);

@@ -204,6 +204,8 @@ LogicalResult aicf::checkMarks(func::FuncOp func) {
   if (func->hasAttr(kOptimizerAttr))
     return func.emitError() << "has 'aicf.optimizer': run "
                                "--aicf-append-optimizer first";
+  for (auto op : func.getOps<GradientOp>())
+    return op.emitOpError() << "has no call: run --aicf-expand-gradients first";
   for (unsigned i = 0; i < func.getNumResults(); ++i)
     if (func.getResultAttr(i, kMinimizeAttr))
       return func.emitError() << "result " << i

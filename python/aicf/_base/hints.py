@@ -19,8 +19,6 @@ _LOOP = "compile_step derives and runs backward and the optimizer: loss = step(x
 #: The hints by place: a module, or a class such as "aicf.nn.Module".
 HINTS: Mapping[str, Mapping[str, str]] = {
     "aicf": {
-        "grad": "compile_step derives the gradients; outputs=(\"grad:fc.weight\",) "
-                "returns them",
         "value_and_grad": "compile_step derives the gradients and returns the loss",
         "jit": "aicf.compile(function, inputs) compiles a function, aicf.compile_step a "
                "training step",

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from .. import _runtime
 from .._base.hints import missing
+from .._tracing.returned import PRINT
 from ..errors import (DTypeMismatchError, FailedStateError, InvalidArgumentError,
                       ShapeMismatchError)
 from . import predict as _predict, sizes as _sizes
-from .convert import Converter
-from .signature import Signature
+from .convert import Converter, host_of
+from .signature import Signature, returned
 from .view import view
 from .weights import read_weights, write_weights
 
@@ -40,6 +41,7 @@ class Entry:
         self.program, self.signature = program, signature
         self._runners: tuple[Any, ...] = ()
         self._outputs: tuple[str, ...] = ()  # all that the plan has
+        self._printed: dict[int, str] = {}  # the places of values that are printed
         self._is_packed = True  # the runner's outputs are not what a call returns
         self.family = _sizes.Family(self)
 
@@ -65,8 +67,11 @@ class Entry:
             names.append(self.name + ACCUMULATE)
         self._runners = tuple(_runtime.Runner(program.executor, n, self._never_written())
                               for n in names)
-        self._outputs = tuple(self._runners[0].outputs)
-        self._is_packed = self.signature.form != "tensor" or len(self._outputs) > 1
+        names = self._runners[0].outputs
+        self._outputs = tuple(returned(names))
+        self._printed = {i: name.removeprefix(PRINT) for i, name in enumerate(names)
+                         if name.startswith(PRINT)}
+        self._is_packed = self.signature.form != "tensor" or len(names) > 1
         for name in self._runners[0].inputs:
             array = program.bound_arrays.get("%s/%s" % (self.name, name))
             if array is not None:
@@ -85,8 +90,13 @@ class Entry:
         return runners[0 if is_last else 1]
 
     def _unpack(self, values: Any) -> Any:
-        return self.signature.pack(values if isinstance(values, tuple) else (values,),
-                                   self._outputs)
+        values = values if isinstance(values, tuple) else (values,)
+        if self._printed:
+            from tqdm import tqdm
+            for i, label in self._printed.items():
+                tqdm.write("%s: %s" % (label, host_of(values[i])))  # above a bar of fit
+            values = tuple(v for i, v in enumerate(values) if i not in self._printed)
+        return self.signature.pack(values, self._outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the entry once.
@@ -129,7 +139,7 @@ class Entry:
     def _output_names(self) -> list[str] | None:
         """The names of what a call returns; None if they are not known before."""
         plan = self.program.plan
-        return [t["name"] for t in plan.io(self.name) if t["role"] == "output"]
+        return returned([t["name"] for t in plan.io(self.name) if t["role"] == "output"])
 
     def reset(self) -> None:
         """Program.reset."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._base.dtypes import DType, check_shape, dtype_name
+from .._tracing.returned import PRINT
 
 if TYPE_CHECKING:
     from .._tracing.trace import Persistent
@@ -142,9 +143,15 @@ class Signature:
         return (result, more) if len(names) > count else result
 
 
+def returned(names: Sequence[str]) -> list[str]:
+    """Returns the names of outputs that a call returns, without those that are printed."""
+    return [name for name in names if not name.startswith(PRINT)]
+
+
 def own_outputs(form: str, names: Sequence[str]) -> tuple[str, ...]:
     """Returns those outputs of a loaded plan that the traced function had. Elements of a
     tuple have the names that the trace gave them: "output0", "output1"."""
+    names = returned(names)
     if form == TENSOR:
         return tuple(names[:1])
     if form == TUPLE:

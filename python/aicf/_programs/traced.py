@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import sizes as _sizes
 from .._base.hints import no_module
+from .._tracing.returned import PRINT
 from .._tracing.tensor import Tensor
 from .._tracing.trace import (EntryTrace, Operand, TraceAgain, as_tensor, attribute_text,
                               location_of)
@@ -286,7 +287,8 @@ class Traced:
                     raise TraceError("the loss is %s, expected a 0-d tensor: take its "
                                      "mean()" % outputs[0][1])
                 signature.form = form
-                signature.outputs = tuple(n for n, _, _ in outputs)
+                signature.outputs = tuple(n for n, _, _ in outputs
+                                          if not n.startswith(PRINT))
                 signature.resident, signature.layers = entry.resident, entry.layers
                 called = {p: n for p, n in (entry.called or {}).items() if n is not None}
                 signature.called = called if called == entry.called else {}
@@ -364,17 +366,20 @@ def _with_kept(entry: EntryTrace, form: str, outputs: Outputs,
     for path in sorted(entry.wanted_layers - ran):
         raise TraceError("outputs has %r%s; the modules that run are %s" % (
             LAYER + path, near_names(path, ran), ", ".join(sorted(ran - {""})) or "none"))
-    if not entry.kept or is_model:
-        return form, outputs
+    printed = [(name, tensor, False) for name, tensor in entry.kept.items()
+               if name.startswith(PRINT)]
+    kept = [(name, tensor, False) for name, tensor in entry.kept.items()
+            if not name.startswith(PRINT)]
+    if not kept or is_model:
+        return form, [*outputs, *printed]
     taken = {name for name, _, _ in outputs}
-    for name in entry.kept:
+    for name, _, _ in kept:
         if name in taken:
             raise TraceError("aicf.keep(%r, ...): a result has that name already" % name)
-    kept = [(name, tensor, False) for name, tensor in entry.kept.items()]
     if form == TUPLE:
         raise TraceError("aicf.keep needs a function that returns a tensor, a dict, or a "
                          "tensor and a dict; this one returns a tuple")
-    return (DICT if form == DICT else TENSOR_AND_DICT), [*outputs, *kept]
+    return (DICT if form == DICT else TENSOR_AND_DICT), [*outputs, *kept, *printed]
 
 
 def _checked_names(names: Sequence[str]) -> Sequence[str]:

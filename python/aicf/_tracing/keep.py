@@ -6,8 +6,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from .returned import PRINT
 from .tensor import Tensor
 from .trace import as_tensor, current_trace, trace_error
+
+
+def debug_print(label: str, x: Any) -> Tensor:
+    """Returns `x`, and prints its values whenever the step has run: those of every batch in
+    aicf.fit, and of the last step of step.run(n). It waits for the device.
+
+    Args:
+        label: what stands before the values.
+        x: a tensor of the trace.
+    Raises: TraceError: outside a trace, or in the body of a loop.
+    """
+    trace = current_trace("aicf.debug_print")
+    if not isinstance(label, str) or not label or not label.isprintable():
+        trace_error("the label of a value to print is %r, expected a str" % (label,))
+    tensor = as_tensor(x)
+    trace.keep(PRINT + label, tensor)
+    return tensor
 
 
 def keep(name: str, x: Any) -> Tensor:

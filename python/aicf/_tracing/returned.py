@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
+#: Stands before the names of outputs that are printed and not returned.
+PRINT = "print:"
+
+
 class Returned:
     """A part of EntryTrace.
 

@@ -80,3 +80,19 @@ func.func @straight_through_of_integers(%t: tensor<4xi32>) {
   %y = aicf.straight_through %t, %t : tensor<4xi32>, tensor<4xi32>
   return
 }
+
+// -----
+
+func.func @gradient_c1(%y: tensor<4xf32>, %x: tensor<4xf32>) {
+  // expected-error @+1 {{C1: y is 'tensor<4xf32>', expected shape []}}
+  %dx = aicf.gradient %y, %x : tensor<4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @gradient_of_integers(%y: tensor<f32>, %x: tensor<4xi32>) {
+  // expected-error @+1 {{'aicf.gradient' op operand #1 must be}}
+  %dx = aicf.gradient %y, %x : tensor<f32>, tensor<4xi32>
+  return
+}

@@ -43,6 +43,9 @@ func.func @layers(%x: tensor<4x3xf32>, %w: tensor<2x3xf32>, %b: tensor<2xf32>,
   %stopped = aicf.stop_gradient %a : tensor<4x2xf32>
   // CHECK: aicf.straight_through %{{.*}}, %{{.*}} : tensor<4x2xf32>, tensor<4x2xf32>
   %through = aicf.straight_through %a, %dy : tensor<4x2xf32>, tensor<4x2xf32>
+  // CHECK: aicf.gradient %{{.*}}, %{{.*}} : tensor<f32>, tensor<4x2xf32>
+  %once = aicf.mean %a : tensor<4x2xf32>
+  %slope = aicf.gradient %once, %a : tensor<f32>, tensor<4x2xf32>
   // CHECK: aicf.gelu_bwd %{{.*}}, %{{.*}} {approximate = true} : tensor<4x2xf32>, tensor<4x2xf32>
   %de = aicf.gelu_bwd %dy, %a {approximate = true} : tensor<4x2xf32>, tensor<4x2xf32>
   // CHECK: aicf.cast %{{.*}} to bf16 : tensor<4x2xf32>

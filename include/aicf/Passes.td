@@ -158,7 +158,7 @@ def Autodiff : Pass<"aicf-autodiff", "ModuleOp"> {
 
     An argument with `aicf.gradient_of = "W"` stands for the gradient of the parameter or input
     W in the entry itself, such as in an update that is written there. The pass puts the
-    gradient in its place and removes the argument. Such a parameter has no output `grad:W`
+    gradient, without the loss scale, in its place and removes the argument. Such a parameter has no output `grad:W`
     unless the entry has `aicf.optimizer`.
 
     The backward pass reads a forward value as the result of an `aicf.save`, which stands
@@ -673,7 +673,8 @@ def ReturnGradients : Pass<"aicf-return-gradients", "ModuleOp"> {
     For each entry with `aicf.outputs`, this pass adds the outputs that the attribute names. It
     runs after `--aicf-append-optimizer`. The names are:
 
-    - `grad:W`, the gradient that the optimizer of the parameter W reads. It is not clipped.
+    - `grad:W`, the gradient of the parameter W: of several batches the mean, without the loss
+      scale, and not clipped.
       With `aicf.loss_scale` it is scaled, and with `accumulate` it is the sum. `grad:*` stands
       for the gradients of all parameters that no other name is of.
     - `grad_norm`, the norm of all mean gradients together, without the loss scale and before

@@ -65,11 +65,8 @@ static void buildCheckPhase(OpPassManager &pm, const LowerToBackendOptions &) {
 
 static void addMeaning(OpPassManager &pm,
                        const LowerToBackendOptions &options) {
-  // Behind the expansion of maps, which have no derivative. In front of mixed
-  // precision: a narrow form of x would be another value, with a gradient of 0.
-  pm.addNestedPass<func::FuncOp>(createExpandGradients());
-  // Makes states and updates. The passes behind it see no history.
-  pm.addPass(createExpandHistory());
+  pm.addNestedPass<func::FuncOp>(createExpandGradients()); // of x as it is
+  pm.addPass(createExpandHistory()); // the passes behind it see no history
   // In front of mixed precision, which would round what one op keeps.
   if (options.optLevel > OptLevel::O1)
     pm.addNestedPass<func::FuncOp>(createRaiseAttention());

@@ -2,23 +2,39 @@
 
 // Tests what stands for a gradient: the sweep of autodiff, in the forward pass.
 
-// The cotangent of y is one, and of x's two uses the later comes first.
-// CHECK-LABEL: @slope
-func.func @slope(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+// The example of the pass. The cotangent of y is one, and of x's two uses the later comes
+// first.
+// CHECK-LABEL: @square
+// CHECK: aicf.mean
+// CHECK-NEXT: aicf.fill_like %{{.*}} {value = 1.000000e+00 : f64}
+// CHECK-NEXT: aicf.scale %{{.*}} {factor = 2.500000e-01 : f64}
+// CHECK-NEXT: aicf.broadcast
+// CHECK-NEXT: aicf.mul
+// CHECK-NEXT: aicf.mul
+// CHECK-NEXT: aicf.add
+func.func @square(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
     -> (tensor<4xf32> {aicf.name = "slope"}) {
-  // CHECK: %[[SQUARE:.*]] = aicf.mul %arg0, %arg0
-  // CHECK: %[[Y:.*]] = aicf.mean %[[SQUARE]]
-  // CHECK: %[[ONE:.*]] = aicf.fill_like %[[Y]] {value = 1.0
-  // CHECK: %[[PART:.*]] = aicf.scale %[[ONE]] {factor = 2.5
-  // CHECK: %[[PARTS:.*]] = aicf.broadcast %[[PART]]
-  // CHECK: %[[LEFT:.*]] = aicf.mul %[[PARTS]], %arg0
-  // CHECK: %[[RIGHT:.*]] = aicf.mul %[[PARTS]], %arg0
-  // CHECK: %[[DX:.*]] = aicf.add %[[LEFT]], %[[RIGHT]]
-  // CHECK-NOT: aicf.gradient
-  // CHECK: return %[[DX]]
   %square = aicf.mul %x, %x : tensor<4xf32>, tensor<4xf32>
   %y = aicf.mean %square : tensor<4xf32>
   %dx = aicf.gradient %y, %x : tensor<f32>, tensor<4xf32>
+  return %dx : tensor<4xf32>
+}
+
+// -----
+
+// What it becomes stays as it is.
+// CHECK-LABEL: @square
+// CHECK-COUNT-3: aicf.mul
+func.func @square(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<4xf32> {aicf.name = "slope"}) {
+  %square = aicf.mul %x, %x : tensor<4xf32>, tensor<4xf32>
+  %y = aicf.mean %square : tensor<4xf32>
+  %one = aicf.fill_like %y {value = 1.000000e+00 : f64} : tensor<f32>
+  %part = aicf.scale %one {factor = 2.500000e-01 : f64} : tensor<f32>
+  %dsquare = aicf.broadcast %part {shape = array<i64: 4>} : tensor<f32>
+  %left = aicf.mul %dsquare, %x : tensor<4xf32>, tensor<4xf32>
+  %right = aicf.mul %dsquare, %x : tensor<4xf32>, tensor<4xf32>
+  %dx = aicf.add %left, %right : tensor<4xf32>, tensor<4xf32>
   return %dx : tensor<4xf32>
 }
 

@@ -86,6 +86,16 @@ func.func @sgd(%p: tensor<4xf32> {aicf.role = "param", aicf.name = "p"},
 
 // -----
 
+// Tests a gradient that nobody expanded: no primitive computes it.
+func.func @gradient(%x: tensor<f32> {aicf.role = "input", aicf.name = "x"})
+    -> (tensor<f32> {aicf.name = "dx"}) {
+  // expected-error @+1 {{'aicf.gradient' op has no call: run --aicf-expand-gradients first}}
+  %dx = aicf.gradient %x, %x : tensor<f32>, tensor<f32>
+  return %dx : tensor<f32>
+}
+
+// -----
+
 // Tests a history that nobody expanded: it would be lost.
 // expected-error @+1 {{result 0 has 'aicf.history': run --aicf-expand-history first}}
 func.func @history(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})

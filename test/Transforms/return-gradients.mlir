@@ -52,18 +52,20 @@ func.func @clipped(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"},
 
 // -----
 
-// Tests that without clipping it is that of the mean, too.
+// Tests that without clipping it is that of the mean, too, as the gradient itself is.
 // CHECK-LABEL: func.func @mean(
 // CHECK: %[[H:.*]] = aicf.fill_like %{{.*}} {value = 5.0
-// CHECK: aicf.sgd_step {{.*}} inv_scale %[[H]]
+// CHECK: aicf.sgd_step %{{.*}}, %[[G:.*]], %{{.*}} inv_scale %[[H]]
 // CHECK: %[[N:.*]] = aicf.global_norm
 // CHECK: %[[M:.*]] = aicf.mul %[[N]], %[[H]]
-// CHECK: return {{.*}}, %[[M]] :
+// CHECK: %[[HS:.*]] = aicf.broadcast %[[H]]
+// CHECK: %[[MG:.*]] = aicf.mul %[[G]], %[[HS]]
+// CHECK: return {{.*}}, %[[M]], %[[MG]] :
 func.func @mean(%w: tensor<3xf32> {aicf.role = "param", aicf.name = "w"},
                 %g: tensor<3xf32> {aicf.role = "input", aicf.name = "g"})
     -> (tensor<3xf32> {aicf.name = "grad:w", aicf.grad = "w"})
     attributes {aicf.optimizer = #aicf.sgd<lr = "lr", accumulate = 2>,
-                aicf.outputs = ["grad_norm"]} {
+                aicf.outputs = ["grad_norm", "grad:w"]} {
   return %g : tensor<3xf32>
 }
 

@@ -44,6 +44,7 @@ public:
 private:
   LogicalResult findLoss();
   LogicalResult seed();
+  Value unscaled(Value gradient);
   LogicalResult addGradients();
   void sinkCounters(ArrayRef<Operation *> forward);
   void removeMarks(ArrayRef<Operation *> forward);
@@ -51,7 +52,7 @@ private:
   func::FuncOp func;
   const Activity &activity;
   EntryBuilder entry;
-  Value loss;
+  Value loss, scale; ///< the factor of its gradients, or null
   llvm::DenseMap<Value, Value> saves; ///< of values, or the same view of a save
 };
 } // namespace
@@ -116,6 +117,17 @@ LogicalResult Differentiator::findLoss() {
 // The sweep
 //===----------------------------------------------------------------------===//
 
+/// The gradient without the loss scale.
+Value Differentiator::unscaled(Value gradient) {
+  if (!scale)
+    return gradient;
+  Location loc = gradient.getLoc();
+  auto type = cast<RankedTensorType>(gradient.getType());
+  Value factor = BroadcastOp::create(
+      backward, loc, castTo(backward, scale, type.getElementType()), type.getShape());
+  return DivOp::create(backward, loc, gradient, factor);
+}
+
 /// The gradient of each parameter: of itself, and of copies of it.
 LogicalResult Differentiator::addGradients() {
   SmallVector<std::pair<BlockArgument, Value>> places;
@@ -139,8 +151,8 @@ LogicalResult Differentiator::addGradients() {
       return activity.reportUnreached(t, loss,
                                       [&](Value v) { return isUsed(v); });
     if (t.place) // what reads it was written for the parameter's type
-      places.push_back({t.place, castTo(backward, grad,
-                                        getElementTypeOrSelf(t.place))});
+      places.push_back({t.place, unscaled(castTo(backward, grad,
+                                                 getElementTypeOrSelf(t.place)))});
     // An optimizer reads it, and so does whoever asked for no place.
     if (!t.place || func->hasAttr(kOptimizerAttr))
       if (EntrySignature(func).arguments[t.param.getArgNumber()].role ==
@@ -183,7 +195,6 @@ void Differentiator::removeMarks(ArrayRef<Operation *> forward) {
 
 /// The loss's own cotangent: one, or the loss scale.
 LogicalResult Differentiator::seed() {
-  Value scale;
   if (auto name = func->getAttrOfType<StringAttr>(kLossScaleAttr)) {
     int64_t i = EntrySignature(func).findArgument(name.getValue());
     if (i < 0 || func.getArgument(i).getType() != loss.getType())

@@ -53,14 +53,31 @@ static SmallVector<Trained> findTrained(func::FuncOp func,
   return found;
 }
 
-/// The norm of the mean gradients without loss scale, before they are clipped.
+/// What makes mean gradients without loss scale, before they are clipped, of those that
+/// the optimizer reads; null for one.
+static Value factorOf(func::FuncOp func, const Trained &trained) {
+  auto clips = func.getOps<ClipFactorOp>();
+  return clips.empty() ? trained.factor : (*clips.begin()).getInvScale();
+}
+
+static Value buildGradient(func::FuncOp func, const Trained &trained) {
+  OpBuilder b(func.front().getTerminator());
+  Value gradient = trained.gradient.value, factor = factorOf(func, trained);
+  if (!factor)
+    return gradient;
+  gradient = castTo(b, gradient, getElementTypeOrSelf(factor));
+  auto shape = cast<RankedTensorType>(gradient.getType()).getShape();
+  return MulOp::create(b, func.getLoc(), gradient,
+                       b.createOrFold<BroadcastOp>(
+                           func.getLoc(), factor, b.getDenseI64ArrayAttr(shape)));
+}
+
+/// The norm of those gradients.
 static Value buildNorm(func::FuncOp func, ArrayRef<Trained> trained) {
   OpBuilder b(func.front().getTerminator());
-  Value norm, factor = trained[0].factor;
+  Value norm, factor = factorOf(func, trained[0]);
   if (auto clips = func.getOps<ClipFactorOp>(); !clips.empty()) {
-    ClipFactorOp clip = *clips.begin();
-    norm = clip.getNorm();
-    factor = clip.getInvScale();
+    norm = (*clips.begin()).getNorm();
   } else {
     SmallVector<Gradient> gradients = llvm::map_to_vector(
         trained, [](const Trained &t) { return t.gradient; });
@@ -95,17 +112,17 @@ static LogicalResult returnGradients(func::FuncOp func, ArrayAttr names) {
   if (trained.empty())
     return func.emitError() << "'aicf.outputs' names gradients, and the entry "
                                "trains no parameter";
-  llvm::StringMap<Value> values;
+  llvm::StringMap<const Trained *> byName;
   for (const Trained &t : trained)
-    values.try_emplace(t.output, t.gradient.value);
+    byName.try_emplace(t.output, &t);
   EntryBuilder entry(func);
   llvm::StringSet<> taken;
   for (const auto &result : signature.results)
     taken.insert(result.name);
   for (auto name : expandStar(names, trained)) {
     bool isNorm = name == "grad_norm";
-    auto found = values.find(name.getValue());
-    if (!isNorm && found == values.end())
+    const Trained *found = byName.lookup(name.getValue());
+    if (!isNorm && !found)
       return func.emitError()
              << "'aicf.outputs' names " << name << ", which is neither "
              << "\"grad_norm\", \"grad:*\" nor one of "
@@ -115,7 +132,7 @@ static LogicalResult returnGradients(func::FuncOp func, ArrayAttr names) {
     if (!taken.insert(name.getValue()).second)
       return func.emitError() << "'aicf.outputs' names " << name
                               << ", but a result has that name already";
-    entry.addOutput(isNorm ? buildNorm(func, trained) : found->second,
+    entry.addOutput(isNorm ? buildNorm(func, trained) : buildGradient(func, *found),
                     name.getValue());
   }
   entry.finish();

@@ -993,15 +993,24 @@ def test_gradients_by_name(batch, clip):
     assert make_step(aicf.optim.SGD(0.1))(*batch).shape == ()
 
 
-def test_the_norm_is_that_of_the_mean_gradient(batch):
-    """Over two equal batches, and with a loss scale, the norm of one."""
-    plain = make_step(aicf.optim.SGD(0.1), outputs=["grad_norm"])
-    expected = float(plain(*batch)[1]["grad_norm"])
-    step = make_step(aicf.optim.SGD(0.1, accumulate=2), outputs=["grad_norm"])
-    assert step(*batch)[1] == {}
-    assert float(step(*batch)[1]["grad_norm"]) == pytest.approx(expected, rel=1e-5)
-    half = make_step(aicf.optim.SGD(0.1), outputs=["grad_norm"], precision="f16")
-    assert float(half(*batch)[1]["grad_norm"]) == pytest.approx(expected, rel=1e-2)
+@pytest.mark.parametrize("clip", [0.0, 1e-3])
+def test_gradients_are_those_of_the_mean_loss(batch, clip):
+    """Over two equal batches, and with a loss scale, those of one; unclipped."""
+    names = ["grad_norm", "grad:fc1.bias", "grad:x"]
+
+    def gradients(accumulate=1, **more):
+        step = make_step(aicf.optim.SGD(0.1, accumulate=accumulate, clip_norm=clip),
+                         outputs=names, **more)
+        for _ in range(accumulate - 1):
+            assert set(step(*batch)[1]) <= {"grad:x"}
+        return {name: value.numpy() for name, value in step(*batch)[1].items()}
+    expected = gradients()
+    for found, tolerance in ((gradients(2), 1e-5), (gradients(precision="f16"), 2e-2)):
+        assert set(found) == set(names)
+        for name in names:
+            scale = abs(expected[name]).max()
+            np.testing.assert_allclose(found[name] / scale, expected[name] / scale,
+                                       atol=tolerance, err_msg=name)
 
 
 @pytest.mark.parametrize("outputs, error, text", [

@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the pages of the documentation that come from the .td files.
 
-    generate_docs.py --source ROOT --build BUILD --out FOLDER
+    generate_docs.py --source ROOT --build BUILD --out FOLDER --parts FOLDER
 
 mlir-tblgen and aicf-tblgen make the pages in BUILD. This script adds a title, puts the
 operands, attributes and results of an op into one table, and adds to each aicf op an
-example from the first lit test that has it.
+example from the first lit test that has it. These pages go to --parts, for tests. On the
+pages for people, which go to --out, an op and the primitive that it is are one section.
 """
 
 import argparse
@@ -106,15 +107,53 @@ def page(root, build, name):
     return "%s\n# %s\n\n%s\n" % (NOTE, title, "\n".join(lines))
 
 
+#: What every op has that its class does not print otherwise.
+SYNTAX = re.compile(r"Syntax:\n\n```\noperation ::= `[\w.]+` operands attr-dict `:` "
+                    r"type\(operands\)\n```\n\n")
+OWN_FACTS = re.compile(r"^- (?!C\d|`|.* has the type of ).*(?:\n  .*)*", re.MULTILINE)
+
+
+def sections_of(text):
+    """What stands before the ops of a page, the sections of ops by name, and what follows."""
+    before, *ops = re.split(r"^(?=### `)", text, flags=re.MULTILINE)
+    last, *behind = re.split(r"^(?=## )", ops[-1], flags=re.MULTILINE)
+    return before, {re.match(r"### `(?:aicf\.)?(\w+)", op).group(1): op
+                    for op in [*ops[:-1], last]}, "".join(behind)
+
+
+def merged(dialect, primitives):
+    """The ops of the dialect with the facts of the primitives that they are, and behind
+    them the primitives that no op is. Both are made of the same records."""
+    head, ops, attributes = sections_of(dialect)
+    primitives, bodies = re.split(r"^## Bodies of several\n", primitives, flags=re.MULTILINE)
+    _, kinds, _ = sections_of(primitives)
+    for name in ops:
+        op = SYNTAX.sub("", re.sub(r" \(aicf::step::\w+\)", "", ops[name]))
+        if name in kinds:
+            facts = "\n".join(OWN_FACTS.findall(kinds.pop(name)))
+            op = op.rstrip() + "\n\nA primitive:\n\n" + facts + "\n\n"
+        ops[name] = op
+    return head + "".join(ops.values()) + """## Primitives that are no op
+
+What the passes behind the dialect make, or a part of one op. A call of a plan runs one
+primitive or a body of several.
+
+""" + "".join(kinds.values()) + "## Bodies of several\n" + bodies + attributes
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--source", type=pathlib.Path, required=True)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
+    for name in ("source", "build", "out", "parts"):
+        parser.add_argument("--" + name, type=pathlib.Path, required=True)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    for name in PAGES:
-        (args.out / name).write_text(page(args.source, args.build, name))
+    args.parts.mkdir(parents=True, exist_ok=True)
+    pages = {name: page(args.source, args.build, name) for name in PAGES}
+    for name, text in pages.items():
+        (args.parts / name).write_text(text)
+    pages["AICFDialect.md"] = merged(pages["AICFDialect.md"], pages.pop("Primitives.md"))
+    for name, text in pages.items():
+        (args.out / name).write_text(text)
 
 
 if __name__ == "__main__":

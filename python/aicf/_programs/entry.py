@@ -92,7 +92,7 @@ class Entry:
     def _unpack(self, values: Any) -> Any:
         values = values if isinstance(values, tuple) else (values,)
         if self._printed:
-            from tqdm import tqdm
+            from tqdm import tqdm  # type: ignore[import-untyped]
             for i, label in self._printed.items():
                 tqdm.write("%s: %s" % (label, host_of(values[i])))  # above a bar of fit
             values = tuple(v for i, v in enumerate(values) if i not in self._printed)

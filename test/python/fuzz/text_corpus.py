@@ -10,7 +10,7 @@ import re
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 #: Generated pages of the documentation, of a build.
-PAGES = pathlib.Path(os.environ.get("AICF_BINARY_DIR", SOURCE / "build")) / "docs"
+PAGES = pathlib.Path(os.environ.get("AICF_BINARY_DIR", SOURCE / "build")) / "docs-parts"
 
 NEST = r"<(?:[^<>\n]|<(?:[^<>\n]|<(?:[^<>\n]|<[^<>\n]*>)*>)*>)*>"
 STRING = r'"(?:[^"\\\n]|\\.)*"'

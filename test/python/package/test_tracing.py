@@ -117,7 +117,7 @@ def test_one_size_is_a_shape():
 # Every op of the dialect
 
 def test_every_op_has_a_function_with_a_docstring():
-    page = (__import__("conftest").BINARY / "docs/AICFDialect.md").read_text()
+    page = (__import__("conftest").BINARY / "docs-parts/AICFDialect.md").read_text()
     names = re.findall(r"^### `aicf\.(\w+)`", page, re.M)
     # What a map's function returns; a loop, which has no derivative: imports make it by
     # EntryTrace.repeat().

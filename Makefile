@@ -177,9 +177,10 @@ goldens update-goldens: build
 	cmake --build $(BUILD) --target aicf-sample-plans -j $(JOBS)
 	scripts/goldens.py $(if $(filter update-%,$@),update,check) --build $(BUILD)
 
-# A wheel for the Python called PYTHON, in dist/; installs on machines without MLIR.
+# A wheel for every Python from 3.10 on, in dist/; installs on machines without MLIR.
+# PYTHON builds it.
 PYTHON ?= python3
-wheel: setup ## make a wheel for the Python called PYTHON, in dist/
+wheel: setup ## make a wheel for Python 3.10 and later, in dist/
 	PYTHON=$(PYTHON) scripts/wheel.sh
 
 # Wrong types and values for every public call of the package, for SECONDS.

@@ -18,11 +18,12 @@ from ._tracing.custom import Custom
 from ._tracing.optimizers import (SGD, Adam, AdamW, Constant, Cosine, Linear, Lion,
                                   Optimizer, Polynomial, Schedule, StepDecay, Table,
                                   WarmupCosine)
-from ._tracing.update_rules import (Adadelta, Adagrad, Adamax, Muon, NAdam, RAdam, RMSprop)
+from ._tracing.update_rules import (Adadelta, Adagrad, Adamax, Lamb, Muon, NAdam, NovoGrad,
+                                     RAdam, RMSprop)
 
 __all__ = ["SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Constant", "Cosine",
-           "Custom", "Linear", "Lion", "Muon", "NAdam", "Optimizer", "Polynomial", "RAdam",
-           "RMSprop", "Schedule", "StepDecay", "Table", "WarmupCosine"]
+           "Custom", "Lamb", "Linear", "Lion", "Muon", "NAdam", "NovoGrad", "Optimizer",
+           "Polynomial", "RAdam", "RMSprop", "Schedule", "StepDecay", "Table", "WarmupCosine"]
 
 
 def __getattr__(name: str) -> Any:

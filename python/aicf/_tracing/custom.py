@@ -40,7 +40,8 @@ class Custom(Optimizer):
             "weight_decay" if it has one, and what `numbers` names. "lr" is scaled by the
             parameter's lr_scale. A function without states may return the parameter alone.
         states: by name how each starts, as nn.Parameter's init: "zeros", a number, ... They
-            have the shape and type of the parameter. A parameter W has the state W.name.
+            have the shape and type of the parameter, or those of an nn.Buffer: a number for
+            each parameter is {"norm": nn.Buffer(())}. A parameter W has the state W.name.
         numbers: further numbers by name, which the host may change: step.set("beta", 0.9).
         clip_norm: as for every optimizer; gradients are clipped before `update` sees them.
     """
@@ -106,6 +107,8 @@ class Custom(Optimizer):
                 "step": number.astype("f32")}
 
     def _buffer(self, name: str, shape: tuple[int, ...], dtype: str, init: Any) -> Buffer:
+        if isinstance(init, Buffer):  # what a state of another shape is like
+            shape, dtype, init = init.shape, init.dtype, init.init
         known = self._buffers.get(name)
         if known is None or (known.shape, known.dtype) != (shape, dtype):
             known = self._buffers[name] = Buffer(shape, dtype, init=init, name=name)
@@ -153,7 +156,7 @@ class Custom(Optimizer):
         trace_of = current_trace("Custom")
         trace_of.update(owner, _as_type(new, owner.dtype))
         for key, buffer in buffers.items():
-            buffer.update(_as_type(states[key], owner.dtype))
+            buffer.update(_as_type(states[key], buffer.dtype))
 
 
 def _as_type(value: Any, dtype: str) -> Tensor:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..nn import Buffer
 from .custom import Custom
 from .optimizers import Schedule
 from .pointwise import maximum, where
@@ -179,7 +180,7 @@ def _made(name: str, lr: float | Schedule, clip_norm: float, numbers: Mapping[st
     def update(p: Any, g: Any, states: _Values, own: _Values) -> Any:
         return rule.apply(p, g, states, {**numbers, **own}, on)
     starts: dict[str, Any] = dict.fromkeys(rule.states_for(on), "zeros")
-    starts.update((state, "ones") for state in rule.scalars)
+    starts.update((state, Buffer((), init="ones")) for state in rule.scalars)
     return Custom(lr, update=update, states={**starts, **(first or {})}, clip_norm=clip_norm)
 
 
@@ -235,6 +236,48 @@ def RAdam(lr: float | Schedule = 1e-3, *, betas: tuple[float, float] = (0.9, 0.9
     return _made("RAdam", lr, clip_norm, {
         **_betas(betas), "eps": eps, "weight_decay": weight_decay},
         {"decoupled": decoupled_weight_decay})
+
+
+def _norm(x: Any) -> Any:
+    return (x * x).sum().sqrt()
+
+
+def Lamb(lr: float | Schedule = 1e-3, *, betas: tuple[float, float] = (0.9, 0.999),
+         eps: float = 1e-6, weight_decay: float = 0.0, clip_norm: float = 0.0) -> Custom:
+    """LAMB (You et al. 2019), as optax.lamb: Adam's step with the length of the parameter,
+    where neither has the length 0."""
+    beta1, beta2 = map(float, betas)
+
+    def update(p: Any, g: Any, s: _Values, n: _Values) -> Any:
+        mean = beta1 * s["exp_avg"] + (1 - beta1) * g
+        square = beta2 * s["exp_avg_sq"] + (1 - beta2) * g * g
+        step = mean / (1 - beta1 ** n["step"]) / (
+            (square / (1 - beta2 ** n["step"])).sqrt() + eps)
+        decay = n.get("weight_decay", weight_decay)
+        step = step + decay * p if decay else step
+        own, length = _norm(p), _norm(step)
+        ratio = where(own == 0, 1.0, where(length == 0, 1.0, own / length))
+        return p - n["lr"] * ratio * step, {"exp_avg": mean, "exp_avg_sq": square}
+    return Custom(lr, update=update, clip_norm=clip_norm,
+                  states={"exp_avg": "zeros", "exp_avg_sq": "zeros"})
+
+
+def NovoGrad(lr: float | Schedule = 1e-3, *, betas: tuple[float, float] = (0.9, 0.25),
+             eps: float = 1e-6, weight_decay: float = 0.0, clip_norm: float = 0.0) -> Custom:
+    """NovoGrad (Ginsburg et al. 2019), as optax.novograd: gradients are divided by the mean
+    of their length, one number for each parameter."""
+    beta1, beta2 = map(float, betas)
+
+    def update(p: Any, g: Any, s: _Values, n: _Values) -> Any:
+        is_first, square = n["step"] == 1, (g * g).sum()
+        mean = where(is_first, square, beta2 * s["norm_sq"] + (1 - beta2) * square)
+        step = g / (mean.sqrt() + eps)
+        decay = n.get("weight_decay", weight_decay)
+        step = step + decay * p if decay else step
+        step = beta1 * s["exp_avg"] + step  # which begins with 0
+        return p - n["lr"] * step, {"exp_avg": step, "norm_sq": mean}
+    return Custom(lr, update=update, clip_norm=clip_norm,
+                  states={"exp_avg": "zeros", "norm_sq": Buffer((), "f32")})
 
 
 def _orthogonal(x: Any, steps: int) -> Any:

@@ -368,14 +368,15 @@ private:
     return {};
   }
 
-  /// What is read in large pieces of its own, a processor fetches by itself.
+  /// What is read in large pieces of its own, a processor fetches by itself. Smaller
+  /// tensors lie in its nearest cache.
   void findFetched(GraphProgram &program) const {
     if (program.cut.piece != kElementsPiece)
       return;
     for (uint32_t i = 0; i < body.numOperands; ++i)
       if (const TensorDesc &desc = descOf(i);
           extents[i] == Extent::Whole && desc.isDense() &&
-          int64_t(desc.spanBytes()) >= kStreamedBytes)
+          int64_t(desc.spanBytes()) >= kFetchedBytes)
         program.fetched.push_back({i, int64_t(sizeOf(desc.dtype))});
   }
   /// Bytes of an element of the widest type that is in a register.

@@ -287,10 +287,10 @@ void GraphProgram::run(Span<const TensorView> values, int numThreads) const {
 
 void GraphProgram::runElements(Span<const TensorView> values,
                                int numThreads) const {
-  // What all pieces share is made once for each block. Few elements are shared
-  // among threads all the same.
-  constexpr int64_t kShare = 4 * kMaxPiece;
-  int64_t block = elements < 2 * kShare ? kMaxPiece : 2 * kShare;
+  // What all pieces share is made once for each block. Elements that are too few for
+  // large blocks of every thread are shared all the same.
+  constexpr int64_t kShare = 8 * kMaxPiece;
+  int64_t block = elements < 4 * kShare ? kMaxPiece : kShare;
   block = std::max(block / cut.piece, int64_t(1)) * cut.piece;
   parallelFor(elements, block, numThreads, elements * int64_t(steps.size()),
               [&](int64_t begin, int64_t end) {

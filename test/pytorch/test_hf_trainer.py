@@ -53,9 +53,10 @@ def test_a_language_model_trains_as_in_transformers(tmp_path):
                 warmup_steps=2)
     assert own.engine.step is not None and not own.engine.reason
     assert_like(own, other)
-    losses = [[log["loss"] for log in t.state.log_history if "loss" in log]
-              for t in (own, other)]
-    assert losses[0] == pytest.approx(losses[1], rel=1e-3) and len(losses[0]) == 4
+    for name in ("loss", "grad_norm"):
+        logged = [[log[name] for log in t.state.log_history if name in log]
+                  for t in (own, other)]
+        assert logged[0] == pytest.approx(logged[1], rel=5e-3) and len(logged[0]) == 4, name
     assert own.evaluate()["eval_loss"] == pytest.approx(other.evaluate()["eval_loss"], rel=1e-3)
     assert own.state.global_step == other.state.global_step == 12
 
@@ -137,12 +138,11 @@ def test_a_loss_that_reads_the_trainers_state_goes_on_in_transformers(tmp_path):
     assert_like(own, other)
 
 
-def test_no_norm_is_logged_and_weights_that_are_set_stay(tmp_path):
+def test_weights_that_are_set_stay(tmp_path):
     net = model()
     net.to(torch.bfloat16)
     own = run(AICFTrainer, tmp_path, net)
     assert own.engine.step is not None
-    assert not any("grad_norm" in log for log in own.state.log_history)
     weights = {name: torch.zeros_like(value) for name, value in net.state_dict().items()}
     net.load_state_dict(weights)
     own.optimizer = own.lr_scheduler = None

@@ -259,7 +259,24 @@ class ByTrainer(Classifier):
         return super().training_step(batch, batch_idx) * (1 + self.trainer.current_epoch)
 
 
+class Scheduled(Classifier):
+    """Its loss reads tables that a hook changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = {"weights": [1.0, {"last": np.float32([0.5, 0.5])}]}
+
+    def training_step(self, batch, batch_idx):
+        first, rest = self.table["weights"]
+        return super().training_step(batch, batch_idx) * float(first + rest["last"].sum())
+
+    def on_train_epoch_start(self):
+        if self.current_epoch == 1:
+            self.table["weights"][1]["last"][0] = 2.5
+
+
 @pytest.mark.parametrize("kind, options, reason", [
+    (Scheduled, {}, "self.table was {'weights': (1.0, {'last': ('float32'"),
     (Annealed, {}, "self.weight was 1.0 when the step was compiled and is 2.0 now"),
     (Frozen, {}, "net.1.p was 0.0 when the step was compiled and is 1.0 now"),
     (ByTrainer, {"verify": False}, "it reads self.trainer"),

@@ -10,9 +10,11 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy
 import torch
 from torch.utils import _pytree
 
@@ -25,14 +27,28 @@ def _refuse(what: str) -> Any:
     raise ModuleImportError(what, "", 0)
 
 
-_PLAIN = (bool, int, float, str, type(None))
+_PLAIN = (bool, int, float, str, type(None), enum.Enum, torch.dtype, torch.device)
+#: Of more elements, and of arrays of more bytes, nobody reads all before each batch.
+_MOST_ELEMENTS, _MOST_BYTES = 1024, 64 << 10
 
 
-def _plain(value: Any) -> Any:
-    """A value that Python code may branch on or compute with, or Ellipsis."""
-    if isinstance(value, (list, tuple)):
-        return tuple(value) if all(isinstance(v, _PLAIN) for v in value) else ...
-    return value if isinstance(value, _PLAIN) else ...
+def _plain(value: Any, depth: int = 4) -> Any:
+    """What can be compared of a value that Python code may branch on or compute with: of
+    lists, sets and dicts their values, of NumPy's arrays the bytes, and else Ellipsis."""
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, numpy.ndarray) and value.nbytes <= _MOST_BYTES \
+            and value.dtype.kind in "biuf":
+        return (str(value.dtype), value.shape, value.tobytes())
+    if depth and isinstance(value, (list, tuple, set, frozenset, Mapping)) \
+            and len(value) <= _MOST_ELEMENTS:
+        if isinstance(value, Mapping):
+            return {key if isinstance(key, _PLAIN) else id(key): _plain(each, depth - 1)
+                    for key, each in value.items()}
+        if isinstance(value, (set, frozenset)):
+            return frozenset(v for v in value if isinstance(v, _PLAIN))
+        return tuple(_plain(each, depth - 1) for each in value)
+    return ...
 
 
 class Watched:
@@ -200,7 +216,7 @@ class Engine:
             old, new = self._values.get(name, ...), now.get(name, ...)
             if old is not new and old != new:
                 raise ModuleImportError("%s was %s when the step was compiled and is %s now" % (
-                    name, *("no number or text" if v is ... else repr(v)
+                    name, *("another object" if v is ... else "%.80r" % (v,)
                             for v in (old, new))), "", 0)
 
 

@@ -59,11 +59,14 @@ class AICFTrainer(transformers.Trainer):  # type: ignore[misc]
         result = self.engine.run(
             model, self._loss_of, optimizer, batch, self._watch,
             device=str(self.args.device), precision="bf16" if self.args.bf16 else "f32",
-            clip_norm=float(self.args.max_grad_norm or 0.0), **self._aicf_options)
+            clip_norm=float(self.args.max_grad_norm or 0.0), outputs=("grad_norm",),
+            **self._aicf_options)
         if result is None:
             return super().training_step(model, inputs, num_items_in_batch)
         optimizer._opt_called = True  # what a scheduler looks at
-        return tensor_of(result, self.args.device)
+        loss, more = result
+        self._norm = more["grad_norm"]
+        return tensor_of(loss, self.args.device)
 
     def _loss_of(self, model: Any, batch: Any) -> Any:
         return self.compute_loss(model, dict(batch["inputs"]),
@@ -85,8 +88,9 @@ class AICFTrainer(transformers.Trainer):  # type: ignore[misc]
         return None if self.engine.step else super()._clip_grad_norm(model)
 
     def _get_grad_norm(self, model: Any, grad_norm: Any = None) -> Any:
-        # The step has the gradients: no norm is logged.
-        return None if self.engine.step else super()._get_grad_norm(model, grad_norm=grad_norm)
+        if self.engine.step is None:
+            return super()._get_grad_norm(model, grad_norm=grad_norm)
+        return tensor_of(self._norm, self.args.device)
 
     # What reads the values
 

@@ -215,26 +215,27 @@ class AICF_LossGrad<Primitive record> : AICF_OpOf<record> {
     `:` type($pred) `,` type($target) (`,` type($loss_scale)^)?
   }];
 }
-// dpred = scale · (pred - target) [· loss_scale]
+// dpred = scale · (pred - target) [· loss_scale], in pred's type
 def AICF_MseGradOp : AICF_LossGrad<MseGradPrimitive> {
   let gradient = [{
-    if (getPred().getType() != getTarget().getType()) {
-      return emitOpError() << "has no second derivative for a pred of 16 bits";
-    }
-    if (getLossScale() && g.isNeeded(getLossScale())) {
-      return emitOpError() << "has no derivative with respect to its loss_scale";
-    }
     auto type = ::llvm::cast<::mlir::RankedTensorType>(getPred().getType());
-    double scale = getScale() ? getScale()->convertToDouble()
-                              : 2.0 / double(type.getNumElements());
-    ::mlir::Value c = scaled(b, g.cotangent(getDpred()), scale);
+    double count = double(type.getNumElements());
+    double scale = getScale() ? getScale()->convertToDouble() : 2.0 / count;
+    ::mlir::Value c = g.cotangent(getDpred());
+    if (getLossScale() && g.isNeeded(getLossScale())) {
+      ::mlir::Value plain = MseGradOp::create(b, loc, g.saved(getPred()),
+          g.saved(getTarget()), /*loss_scale=*/::mlir::Value(), getScaleAttr()).getDpred();
+      ::mlir::Value mean = MeanOp::create(b, loc, times(b, c, plain));
+      g.add(getLossScale(), scaled(b, likeElementsOf(b, mean, getLossScale()), count));
+    }
+    c = scaled(b, c, scale);
     if (getLossScale()) {
-      c = times(b, c, BroadcastOp::create(b, loc, g.saved(getLossScale()),
-                                          type.getShape()));
+      ::mlir::Value factor = likeElementsOf(b, g.saved(getLossScale()), c);
+      c = times(b, c, BroadcastOp::create(b, loc, factor, type.getShape()));
     }
     g.add(getPred(), c);
     if (g.isNeeded(getTarget())) {
-      g.add(getTarget(), NegOp::create(b, loc, c));
+      g.add(getTarget(), NegOp::create(b, loc, likeElementsOf(b, c, getTarget())));
     }
   }];
 }

@@ -247,6 +247,13 @@ static Value times(OpBuilder &b, Value x, Value y) {
 static Value less(OpBuilder &b, Value x, Value y) {
   return SubOp::create(b, x.getLoc(), x, y);
 }
+/// x in the element type of `other`.
+static Value likeElementsOf(OpBuilder &b, Value x, Value other) {
+  Type element = getElementTypeOrSelf(other);
+  return getElementTypeOrSelf(x) == element
+             ? x
+             : CastOp::create(b, x.getLoc(), x, TypeAttr::get(element));
+}
 /// v where s is not above `bound`, else 0.
 static Value whereLow(OpBuilder &b, Value v, Value s, double bound = 0) {
   if (bound != 0)

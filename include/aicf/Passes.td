@@ -98,8 +98,8 @@ def ExpandGradients : Pass<"aicf-expand-gradients", "func::FuncOp"> {
     computed from. This pass puts the ops that compute it in its place: those that
     `--aicf-autodiff` would add for a loss y and a parameter x. They are a part of the forward
     pass, so a loss that is made of them has a gradient, too, if their ops have derivatives.
-    Products, sums, views and the derivatives of most pointwise functions have; those of norms,
-    attention and cross entropies have not.
+    Products, sums, views and the derivatives of pointwise functions have; those of norms,
+    attention, maxima along an axis and cross entropies have not.
 
     Gradients of the same y that stand one behind the other share one sweep. A later
     `aicf.gradient` may go through an earlier one, which gives derivatives of any order. With
@@ -131,7 +131,7 @@ def ExpandGradients : Pass<"aicf-expand-gradients", "func::FuncOp"> {
       %y = aicf.mean %square : tensor<4xf32>
       %one = aicf.fill_like %y {value = 1.000000e+00 : f64} : tensor<f32>
       %part = aicf.scale %one {factor = 2.500000e-01 : f64} : tensor<f32>
-      %dsquare = aicf.broadcast %part {shape = array<i64: 4>} : tensor<f32>
+      %dsquare = aicf.broadcast %part to [4] : tensor<f32>
       %left = aicf.mul %dsquare, %x : tensor<4xf32>, tensor<4xf32>
       %right = aicf.mul %dsquare, %x : tensor<4xf32>, tensor<4xf32>
       %dx = aicf.add %left, %right : tensor<4xf32>, tensor<4xf32>

@@ -143,6 +143,7 @@ class Prefetch:
                 put("error", error)
         thread = threading.Thread(target=make, name="aicf.data.Prefetch", daemon=True)
         thread.start()
+        is_waited_for = True
         try:
             while True:
                 kind, value = waiting.get()
@@ -151,13 +152,19 @@ class Prefetch:
                 if kind == "end":
                     return
                 yield value
+        except KeyboardInterrupt:  # nobody waits for a batch that takes long
+            is_waited_for = False
+            raise
         finally:
             is_over.set()
-            thread.join()
+            if is_waited_for:
+                thread.join()
 
 
 def close_iterator(iterator: Any) -> None:
-    """Closes a generator, and ends the workers of a torch DataLoader."""
+    """Closes a generator, and ends the workers of a torch DataLoader, unless they persist."""
+    if getattr(iterator, "_persistent_workers", False):
+        return
     for name in ("_shutdown_workers", "close"):
         end: Callable[[], Any] | None = getattr(iterator, name, None)
         if callable(end):

@@ -47,6 +47,7 @@ func.func @no_derivative(%x: tensor<4x8xf32>, %i: tensor<2xi32>) -> tensor<4x8xf
   // expected-error @+1 {{'aicf.gather_rows' op has no derivative: an aicf.gradient goes through it}}
   %z = aicf.gather_rows %x, %i : tensor<4x8xf32>, tensor<2xi32>
   %y = aicf.mean %z : tensor<2x8xf32>
+  // expected-note @+1 {{the gradient is taken here}}
   %dx = aicf.gradient %y, %x : tensor<f32>, tensor<4x8xf32>
   return %dx : tensor<4x8xf32>
 }
@@ -61,6 +62,7 @@ func.func @no_second(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>)
   %y = aicf.mean %n : tensor<4x8xf32>
   %dx = aicf.gradient %y, %x : tensor<f32>, tensor<4x8xf32>
   %z = aicf.mean %dx : tensor<4x8xf32>
+  // expected-note @+1 {{the gradient is taken here}}
   %d2 = aicf.gradient %z, %x : tensor<f32>, tensor<4x8xf32>
   return %d2 : tensor<4x8xf32>
 }
@@ -76,6 +78,21 @@ func.func @given_slope(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-note @+1 {{the gradient is taken here}}
   %dx = aicf.gradient %y, %x : tensor<f32>, tensor<4xf32>
   return %dx : tensor<4xf32>
+}
+
+// -----
+
+// A slope of another shape is one, too.
+func.func @given_slope_of_rows(%x: tensor<4x2xf32>, %s: tensor<4x1xf32>) -> tensor<4x2xf32> {
+  %slope = aicf.stop_gradient %s : tensor<4x1xf32>
+  %slopes = aicf.broadcast %slope to [4, 2] : tensor<4x1xf32>
+  %way = aicf.mul %x, %slopes : tensor<4x2xf32>, tensor<4x2xf32>
+  // expected-error @+1 {{has a slope that is given}}
+  %z = aicf.straight_through %x, %way : tensor<4x2xf32>, tensor<4x2xf32>
+  %y = aicf.mean %z : tensor<4x2xf32>
+  // expected-note @+1 {{the gradient is taken here}}
+  %dx = aicf.gradient %y, %x : tensor<f32>, tensor<4x2xf32>
+  return %dx : tensor<4x2xf32>
 }
 
 // -----

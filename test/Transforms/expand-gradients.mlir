@@ -31,7 +31,7 @@ func.func @square(%x: tensor<4xf32> {aicf.role = "input", aicf.name = "x"})
   %y = aicf.mean %square : tensor<4xf32>
   %one = aicf.fill_like %y {value = 1.000000e+00 : f64} : tensor<f32>
   %part = aicf.scale %one {factor = 2.500000e-01 : f64} : tensor<f32>
-  %dsquare = aicf.broadcast %part {shape = array<i64: 4>} : tensor<f32>
+  %dsquare = aicf.broadcast %part to [4] : tensor<f32>
   %left = aicf.mul %dsquare, %x : tensor<4xf32>, tensor<4xf32>
   %right = aicf.mul %dsquare, %x : tensor<4xf32>, tensor<4xf32>
   %dx = aicf.add %left, %right : tensor<4xf32>, tensor<4xf32>

@@ -82,6 +82,13 @@ def test_tensorboard_reads_what_is_logged(tmp_path):
     assert set(events.Tags()["histograms"]) == {"0.weight", "0.bias", "2.weight", "2.bias"}
 
 
+@pytest.mark.parametrize("wrap", [lambda loader: loader, aicf.data.Prefetch])
+def test_workers_that_persist(wrap):
+    data = torch.utils.data.TensorDataset(torch.randn(48, 6), torch.randint(3, (48,)))
+    loader = torch.utils.data.DataLoader(data, 16, num_workers=1, persistent_workers=True)
+    assert len(aicf.fit(make(), wrap(loader), epochs=3, verbose=0)) == 3
+
+
 @pytest.mark.parametrize("validation", [None, 0.25])
 def test_tensors_of_other_types_are_converted(validation):
     """Of the host; what lies on a GPU is converted there."""

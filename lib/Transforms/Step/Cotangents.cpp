@@ -42,16 +42,22 @@ void Cotangents::passOn(Value result, Value operand) {
   cotangents[operand] = Value(); // one, as the result's
 }
 
+LogicalResult Cotangents::reportMissing(Operation *op, const Twine &why) const {
+  InFlightDiagnostic error = op->emitOpError() << "has no derivative: " << why;
+  if (askedAt)
+    error.attachNote(*askedAt) << "the gradient is taken here";
+  return error;
+}
+
 LogicalResult Cotangents::differentiate(
     Operation *op, llvm::function_ref<std::string(Operation *)> advice) {
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
   auto step = dyn_cast<StepOpInterface>(op);
   if (!differentiable && step && step.getPhase() == Phase::Backward)
-    return op->emitOpError()
-           << "has no derivative: it computes one itself, which a gradient goes "
-              "through, and a second one is not known";
+    return reportMissing(op, "it computes one itself, which a gradient goes "
+                             "through, and a second one is not known");
   if (!differentiable)
-    return op->emitOpError() << "has no derivative: " << advice(op);
+    return reportMissing(op, advice(op));
   if (failed(differentiable.buildGradients(*this)))
     return failure();
   if (hasWrongType)

@@ -40,10 +40,13 @@ protected:
                 llvm::function_ref<std::string(Operation *)> advice);
 
   OpBuilder backward;
+  std::optional<Location> askedAt; ///< the gradient, for errors, if an op asks for it
   /// Null: one. Values without an entry have the cotangent zero.
   llvm::DenseMap<Value, Value> cotangents;
 
 private:
+  LogicalResult reportMissing(Operation *op, const Twine &why) const;
+
   /// True after an op broke the contract of the interface.
   bool hasWrongType = false;
 };

@@ -29,7 +29,9 @@ class Expander final : public Cotangents {
 public:
   explicit Expander(ArrayRef<GradientOp> gradients)
       : Cotangents(OpBuilder(gradients.front())), first(gradients.front()),
-        gradients(gradients) {}
+        gradients(gradients) {
+    askedAt = first.getLoc();
+  }
   LogicalResult run();
 
   bool isNeeded(Value operand) const override {
@@ -52,23 +54,22 @@ private:
 } // namespace
 
 /// The slope of aicf.custom_gradient is a constant for what goes through it, so a
-/// second derivative would silently lack a part.
+/// second derivative would silently lack a part. What such a function is given is
+/// itself read by a stop_gradient: what that is made of has no part in the slope.
 LogicalResult Expander::checkSlopes(StraightThroughOp op) {
   llvm::SetVector<Value> way;
   way.insert(op.getWay());
   for (size_t i = 0; i < way.size(); ++i) {
     Operation *maker = way[i].getDefiningOp();
-    if (!maker || !varied.contains(way[i]))
-      continue;
-    for (Value operand : maker->getOperands())
-      if (operand.getDefiningOp<StopGradientOp>())
-        return (op.emitOpError()
-                << "has a slope that is given, which aicf.gradient cannot "
-                   "differentiate again: compute its value with ops that have "
-                   "derivatives")
-                   .attachNote(first.getLoc())
-               << "the gradient is taken here";
-    way.insert_range(maker->getOperands());
+    if (isa_and_present<StopGradientOp>(maker))
+      return (op.emitOpError()
+              << "has a slope that is given, which aicf.gradient cannot "
+                 "differentiate again: compute its value with ops that have "
+                 "derivatives")
+                 .attachNote(first.getLoc())
+             << "the gradient is taken here";
+    if (maker && llvm::none_of(way[i].getUsers(), llvm::IsaPred<StopGradientOp>))
+      way.insert_range(maker->getOperands());
   }
   return success();
 }

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from . import sizes as _sizes
@@ -36,12 +37,54 @@ def _listed(inputs: dict[str, bool]) -> str:
                      for name, needed in inputs.items())
 
 
+def _with_optional(step: Entry) -> list[Entry]:
+    """The entries of a loaded plan that predict from optional arguments, too: "predict_mask",
+    where "predict_b" belongs to the step "b"."""
+    entries = step.program.entries
+    return [entry for name, entry in entries.items() if name.startswith(NAME + "_")
+            and name.removeprefix(NAME + "_") not in entries]
+
+
+def _of_plan(step: Entry, fits: Callable[[tuple[str, ...]], bool], given: str) -> Entry:
+    """Returns the entry of a loaded plan that predicts and whose inputs fit."""
+    others = _with_optional(step)
+    try:
+        known = [entry_of(step, NAME, _ADVICE), *others]
+    except FailedStateError:
+        known = others
+        if not others:
+            raise
+    for entry in known:
+        if fits(entry.signature.inputs):
+            return entry
+    raise InvalidArgumentError("predict got %s, and this plan predicts from %s" % (
+        given, " or ".join(", ".join(e.signature.inputs) for e in known)))
+
+
+def inputs_of_plan(step: Entry, batch: Collection[str]) -> tuple[str, ...]:
+    """Returns the inputs of the entry of a loaded plan that predicts from most of a batch; or
+    of the first one, if they have other names."""
+    known = [e.signature.inputs for e in _with_optional(step)
+             if set(e.signature.inputs) <= set(batch)]
+    return max(known, key=len) if known else entry_of(step, NAME, _ADVICE).signature.inputs
+
+
 def _names_of(step: Entry, arrays: tuple[Any, ...]) -> tuple[list[str], tuple[Any, ...]]:
     """Returns which arguments of the model are given, and the arrays for them: those
     without a default, and others in their order or by name. A loaded plan says which."""
-    model, is_loaded = step.family.root.signature.model, step.program.lowered is None
+    model = step.family.root.signature.model
+    if model is None and step.program.lowered is None:
+        if len(arrays) == 1 and isinstance(arrays[0], dict):
+            named = arrays[0]
+            inputs = _of_plan(step, lambda inputs: set(inputs) == set(named), "the inputs "
+                              + ", ".join(map(str, named))).signature.inputs
+            return list(inputs), tuple(named[name] for name in inputs)
+        if not arrays:
+            return [], arrays
+        return list(_of_plan(step, lambda inputs: len(inputs) == len(arrays), "%d arrays"
+                             % len(arrays)).signature.inputs), arrays
     known = forward_inputs(model) if model else dict.fromkeys(
-        (entry_of(step, NAME, _ADVICE) if is_loaded else step.family.root).signature.specs, True)
+        step.family.root.signature.specs, True)
     if len(arrays) != 1 or not isinstance(arrays[0], dict):
         if model and arrays and not sum(known.values()) <= len(arrays) <= len(known):
             raise InvalidArgumentError("%s.forward takes %d inputs (%s), got %d arrays" % (
@@ -142,6 +185,8 @@ def _known_predictor(step: Entry, names: list[str] | None = None) -> Entry | Non
 def _compile_predictor(step: Entry, names: list[str], arrays: tuple[Any, ...],
                        batch_size: int | None) -> Entry:
     program, signature = step.program, step.family.root.signature
+    if program.lowered is None and signature.model is None:
+        return _of_plan(step, lambda inputs: list(inputs) == names, "")
     kind = _kind_of(step, names)
     if program.lowered is None:
         return entry_of(step, kind, _ADVICE)

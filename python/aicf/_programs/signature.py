@@ -117,9 +117,10 @@ class Signature:
     resident: tuple[int, int] | None = None
     #: The modules whose forward() ran: path, class, shapes of the result.
     layers: list[tuple[str, str, str]] = field(default_factory=list)
-    #: The inputs with which the model is called, by the names of forward's parameters.
-    #: Empty if the model is called with something else.
-    called: dict[str, str] = field(default_factory=dict)
+    #: The inputs with which the model is called, by the names of forward's parameters, None
+    #: for what is computed of them; and what is not a tensor.
+    called: dict[str, str | None] = field(default_factory=dict)
+    constants: dict[str, Any] = field(default_factory=dict)
     #: What an import tells in Lowered.report().
     remarks: list[Diagnostic] = field(default_factory=list)
 

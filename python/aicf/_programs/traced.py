@@ -290,8 +290,7 @@ class Traced:
                 signature.outputs = tuple(n for n, _, _ in outputs
                                           if not n.startswith(PRINT))
                 signature.resident, signature.layers = entry.resident, entry.layers
-                called = {p: n for p, n in (entry.called or {}).items() if n is not None}
-                signature.called = called if called == entry.called else {}
+                signature.called, signature.constants = entry.called or {}, entry.constants
                 entry.finish(outputs, {**attributes, "aicf.output_form": form})
         except TraceAgain:
             return self._trace(call, source, model, specs, name, training, seed, attributes,
@@ -366,6 +365,10 @@ def _with_kept(entry: EntryTrace, form: str, outputs: Outputs,
     for path in sorted(entry.wanted_layers - ran):
         raise TraceError("outputs has %r%s; the modules that run are %s" % (
             LAYER + path, near_names(path, ran), ", ".join(sorted(ran - {""})) or "none"))
+    for name, _, _ in outputs:
+        if name.startswith(PRINT):
+            raise TraceError("a result is called %r, and what begins with %r is printed"
+                             % (name, PRINT))
     printed = [(name, tensor, False) for name, tensor in entry.kept.items()
                if name.startswith(PRINT)]
     kept = [(name, tensor, False) for name, tensor in entry.kept.items()

@@ -34,7 +34,8 @@ class Custom(Optimizer):
 
     Attributes:
         update: a function (parameter, gradient, states, numbers) -> (new parameter, new
-            states). The gradient has the shape and the type of the parameter. `states` is a
+            states). The gradient has the shape of the parameter. All are f32, or f64 for a
+            parameter of f64; what it returns gets the parameter's type. `states` is a
             dict of the parameter's own states. `numbers` has "lr" (0-d f32), "step" (the
             number of this update, 0-d f32, from 1), "name" (the parameter's, a str), its own
             "weight_decay" if it has one, and what `numbers` names. "lr" is scaled by the
@@ -143,8 +144,16 @@ class Custom(Optimizer):
                 numbers: Mapping[str, Any]) -> None:
         buffers = {key: self._buffer("%s.%s" % (name, key), owner.shape, owner.dtype, init)
                    for key, init in self.states.items()}
-        result = self.update(as_tensor(owner), gradient,
-                             {key: as_tensor(b) for key, b in buffers.items()}, numbers)
+        # Numbers are f32, and 16 bits are too few to compute an update in.
+        own = "f64" if owner.dtype == "f64" else "f32"
+
+        def computed(value: Any) -> Any:
+            return value.astype(own) if isinstance(value, Tensor) \
+                and value.dtype in ("f16", "bf16", "f32", "f64") else value
+        result = self.update(
+            computed(as_tensor(owner)), computed(gradient),
+            {key: computed(as_tensor(b)) for key, b in buffers.items()},
+            {key: computed(value) for key, value in numbers.items()})
         new, states = result if isinstance(result, tuple) and len(result) == 2 \
             else (result, {})
         if not isinstance(new, Operand) or not isinstance(states, Mapping) \

@@ -38,7 +38,7 @@ def grad(y: Any, x: Any) -> Tensor | tuple[Tensor, ...]:
     Returns: a tensor, or a tuple of them.
     Raises: TraceError: y is not 0-d. CompileError: y does not depend on x, or an op between
         them has no derivative. Where the loss depends on the result, that op needs a second
-        derivative: norms, attention and cross entropies have none.
+        derivative: norms, attention, maxima along an axis and cross entropies have none.
     """
     y = as_tensor(y)
     if y.shape:

@@ -41,6 +41,9 @@ def keep(name: str, x: Any) -> Tensor:
     trace = current_trace("aicf.keep")
     if not isinstance(name, str) or not name or not name.isprintable():
         trace_error("the name of a kept value is %r, expected a str" % (name,))
+    if name.startswith(PRINT):
+        trace_error("the name of a kept value is %r, and what begins with %r is printed"
+                    % (name, PRINT))
     tensor = as_tensor(x)
     trace.keep(name, tensor)
     return tensor

@@ -36,8 +36,9 @@ class Returned:
         self.wanted_layers: frozenset[str] = frozenset()
         self.layers: list[tuple[str, str, str]] = []
         #: The inputs with which the whole model is called first, by the names of forward's
-        #: parameters; None where an argument is another value.
+        #: parameters; None where an argument is computed, and `constants` are not tensors.
         self.called: dict[str, str | None] | None = None
+        self.constants: dict[str, Any] = {}
         self._shares_numbers = False
         self._numbers: dict[tuple[str, str, str], tuple[Tensor, ...]] = {}
 
@@ -55,8 +56,13 @@ class Returned:
         if self.called is None:
             inputs = {id(self._tensors[name]): name for name in self.inputs}
             with contextlib.suppress(TypeError):  # which forward() itself raises
-                given = inspect.signature(forward).bind(*args, **kwargs).arguments
-                self.called = {name: inputs.get(id(value)) for name, value in given.items()}
+                signature = inspect.signature(forward)
+                self.called = {}
+                for name, value in signature.bind(*args, **kwargs).arguments.items():
+                    if hasattr(value, "_tensor") or id(value) in inputs:
+                        self.called[name] = inputs.get(id(value))
+                    elif value is not signature.parameters[name].default:
+                        self.constants[name] = value
 
     def end_layer(self, path: str, kind: str, result: Any, shapes: str) -> None:
         """Notes a module whose forward() has run."""

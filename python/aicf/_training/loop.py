@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._base.dtypes import NUMPY_TYPES
 from .._programs import sizes
+from .._programs.arrays import array
 from ..callbacks import EarlyStopping
+from ..data import Prefetch
 from ..errors import AICFError, InvalidArgumentError
 from ..program import Program
 from . import diagnosis, run_state, sources
@@ -190,9 +192,11 @@ class Loop:
         if self.has_noted_loader or seconds < NOTED_SECONDS or own < seconds / 2:
             return
         self.has_noted_loader = True
+        data = self.source.data
         sizes.note("%.0f %% of the time of an epoch is spent on its batches (a %s), and not "
-                   "on the step: arrays, a list of ready batches, aicf.data.Prefetch or workers of a "
-                   "DataLoader are faster" % (100 * own / seconds, type(self.source.data).__name__))
+                   "on the step: arrays, a list of ready batches%s or workers of a DataLoader "
+                   "are faster" % (100 * own / seconds, type(data).__name__,
+                                   "" if isinstance(data, Prefetch) else ", aicf.data.Prefetch"))
 
     def _bar(self) -> contextlib.AbstractContextManager[Callable[[Totals], None]]:
         return self.display.bar(self.source.num_batches)
@@ -227,7 +231,7 @@ class Loop:
             "log": [log.start for log in self.logs],
             "callbacks": [[type(callback).__name__, callback.state()]
                           for callback in self.kept],
-            "hypers": {t["name"]: program.get(t["name"]).numpy().tolist()
+            "hypers": {t["name"]: program.get(t["name"]).tolist()
                        for t in program.plan.persistent() if t["role"] == "hyper"},
             "rates": [float(group["lr"]) for group in groups_of(run.step) or ()],
         }
@@ -350,20 +354,22 @@ def _hypers(program: Program, path: str, values: Mapping[str, Any]) -> dict[str,
     """Returns the hypers of a checkpoint as the plan has them."""
     import numpy
     known = {t["name"]: t for t in program.plan.persistent() if t["role"] == "hyper"}
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for name, value in values.items():
         if name not in known:
             raise InvalidArgumentError(
                 "the checkpoint %r has the hyper %r, and the step does not: it is of "
                 "another step" % (path, name))
         try:
-            arrays[name] = numpy.asarray(value, NUMPY_TYPES[known[name]["dtype"]])
+            arrays[name] = numpy.asarray(value, NUMPY_TYPES.get(known[name]["dtype"], "f4"))
         except (OverflowError, ValueError) as error:
             raise run_state.damaged(path, "its %r is %.60r: %s" % (
                 name, value, error)) from None
         if arrays[name].shape != tuple(known[name]["shape"]):
             raise run_state.damaged(path, "its %r has the shape %s, expected %s" % (
                 name, arrays[name].shape, tuple(known[name]["shape"])))
+        if known[name]["dtype"] == "bf16":
+            arrays[name] = array(arrays[name], dtype="bf16")
     return arrays
 
 

@@ -44,6 +44,7 @@ class Validator:
                 raise InvalidArgumentError("validation is an iterator, which lasts for "
                                            "one epoch: pass a list of its batches")
         self.entry = evaluate
+        self._has_noted = False
 
     def values(self, prefix: str = "") -> dict[str, float]:
         """Returns the means of the loss and of outputs, and metrics of predictions."""
@@ -67,20 +68,34 @@ class Validator:
         """Returns the model's predictions for a batch, and the inputs that are not the
         model's."""
         import numpy
-        signature = self.step.family.root.signature
-        called = signature.called
-        if not called or not set(called.values()) <= set(batch):
-            needed = [name for name, is_needed in predict.forward_inputs(
-                signature.model).items() if is_needed] if signature.model else list(
-                predict.entry_of(self.step, predict.NAME).signature.inputs)
-            if not set(needed) <= set(batch):  # by position, as a model is called
-                called = dict(zip(needed, batch))
-            else:
-                called = {name: name for name in needed}
-        taken = set(called.values())
-        return (self.step.predict({name: batch[own] for name, own in called.items()}),
+        taken = self._taken(batch)
+        used = set(taken.values())
+        return (self.step.predict({name: batch[own] for name, own in taken.items()}),
                 [numpy.array(array) for name, array in batch.items()
-                 if name not in taken and numpy.ndim(array)])
+                 if name not in used and numpy.ndim(array)])
+
+    def _taken(self, batch: Mapping[str, Any]) -> dict[str, str]:
+        """Returns the inputs that the model takes, by the names of forward's parameters: those
+        with which the step calls it, or else of the same names, or the first ones."""
+        signature = self.step.family.root.signature
+        if signature.model is None:  # of a loaded plan
+            names = predict.inputs_of_plan(self.step, batch)
+            return dict(zip(names, names if set(names) <= set(batch) else batch))
+        if signature.constants:
+            raise InvalidArgumentError(
+                "metrics need predictions, which have the model's inputs alone, and the step "
+                "calls the model with %s: return the metric from the loss function" % ", ".join(
+                    "%s=%.40r" % item for item in signature.constants.items()))
+        taken = {p: n for p, n in signature.called.items() if n is not None and n in batch}
+        computed = [p for p, n in signature.called.items() if n is None]
+        if computed and not self._has_noted:
+            self._has_noted = True
+            sizes.note("the step computes %s of the model from its inputs, and metrics call the "
+                       "model with the inputs themselves" % ", ".join(map(repr, computed)))
+        needed = [p for p, is_needed in predict.forward_inputs(signature.model).items()
+                  if is_needed]
+        taken.update((p, p) for p in (*computed, *needed) if p not in taken and p in batch)
+        return taken if set(needed) <= set(taken) else dict(zip(needed, batch))
 
     def _compile(self, batch: Mapping[str, Any]) -> Entry:
         program, signature = self.step.program, self.step.family.root.signature

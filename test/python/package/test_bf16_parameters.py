@@ -89,6 +89,43 @@ def test_a_rate_is_found_and_nothing_has_changed():
     assert float(step.get("lr")) == rate
 
 
+def test_a_run_is_saved_and_goes_on(tmp_path):
+    def fit(step, epochs, **more):
+        return aicf.fit(step, (X, LABELS), epochs=epochs, verbose=0, **more)
+    whole, step = make(), make()
+    fit(whole, 3)
+    fit(step, 2, checkpoint=tmp_path)
+    step = make()
+    fit(step, 3, checkpoint=tmp_path, resume=True, restore_best=True)
+    np.testing.assert_array_equal(weight_of(step), weight_of(whole))
+
+
+@pytest.mark.parametrize("dtype", ["f64", "bf16", "f16"])
+@pytest.mark.parametrize("name", ["Lamb", "NovoGrad", "NAdam", "RAdam", "Adamax", "Adagrad",
+                                  "RMSprop", "Adadelta", "Muon"])
+def test_optimizers_that_are_functions(name, dtype):
+    """Updates are those of f32, rounded to the parameter's type."""
+    class Typed(nn.Module):
+        def __init__(self, dtype):
+            self.weight = nn.Parameter((4, 3), dtype, init="zeros")
+
+        def forward(self, x):
+            return x @ self.weight.astype("f32")
+    found = []
+    for each in (dtype, "f32"):
+        step = aicf.compile_step(
+            Typed(each), lambda m, x, labels: aicf.losses.cross_entropy(m(x), labels),
+            getattr(aicf.optim, name)(0.01),
+            {"x": aicf.spec((16, 4)), "labels": aicf.spec((16,), "i32")})
+        for _ in range(3):
+            step(X[:16], LABELS[:16])
+        found.append(step.get("weight").numpy("f4"))
+    # Muon's iterations make its states' roundings larger.
+    atol = 3e-3 if name == "Muon" and dtype != "f64" else 1e-6
+    np.testing.assert_allclose(*found, rtol=1e-4 if dtype == "f64" else 3e-2, atol=atol)
+    assert found[0].any()
+
+
 def test_averages_are_f32():
     step = make()
     start = weight_of(step)

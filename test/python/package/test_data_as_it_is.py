@@ -203,6 +203,43 @@ def test_metrics_call_the_model_as_the_step_does(call, names):
     np.testing.assert_array_equal(targets[-1], LABELS)
 
 
+def test_metrics_of_a_call_that_they_cannot_repeat(caplog):
+    with pytest.raises(InvalidArgumentError, match="calls the model with scale=3.0: return"):
+        aicf.evaluate(make_scaled(lambda m, x, scale: m(x, 3.0) * scale),
+                      (X, SCALE, LABELS), metrics=["accuracy"])
+    step = make_scaled(lambda m, x, scale: m(x, scale * 0.5))
+    seen = []
+    aicf.evaluate(make_scaled(lambda m, x, scale: m(x, None) * scale), (X, SCALE, LABELS),
+                  metrics={"own": lambda p, *targets: 0.0})  # None is the default
+    caplog.set_level("INFO", "aicf")
+    for _ in range(2):
+        aicf.evaluate(step, (X, SCALE, LABELS), metrics={
+            "own": lambda p, *targets: seen.append((p, targets)) or 0.0})
+    np.testing.assert_array_equal(seen[0][0], step.predict(X))
+    assert sum("computes 'scale' of the model" in r.message for r in caplog.records) == 2
+
+
+def test_predictions_of_a_plan_with_optional_arguments(tmp_path):
+    step = make_scaled(lambda m, x, scale: m(x, scale))
+    expected = step.predict(X), step.predict(X, SCALE)
+    aicf.evaluate(step, (X, SCALE, LABELS))
+    step.save(tmp_path / "a.plan")
+    loaded = aicf.load(tmp_path / "a.plan")["train_step"]
+    loaded.load_state_dict(step.state_dict(optimizer=True), strict=False)
+    np.testing.assert_array_equal(loaded.predict(X), expected[0])
+    for found in (loaded.predict(X, SCALE), loaded.predict({"scale": SCALE, "x": X})):
+        np.testing.assert_array_equal(found, expected[1])
+    for wrong in ((X, SCALE, SCALE), ({"y": X},)):
+        with pytest.raises(InvalidArgumentError, match="this plan predicts from x or x, scale"):
+            loaded.predict(*wrong)
+    only = make_scaled(lambda m, x, scale: m(x, scale))
+    expected = only.predict(X, SCALE)
+    only.save(tmp_path / "b.plan")
+    loaded = aicf.load(tmp_path / "b.plan")["train_step"]
+    loaded.load_state_dict(only.state_dict(optimizer=True), strict=False)
+    np.testing.assert_array_equal(loaded.predict(X, SCALE), expected)
+
+
 def test_optional_arguments_of_predict(tmp_path):
     step = make_scaled(lambda m, x, scale: m(x, scale))
     weights = step.state_dict()

@@ -215,6 +215,32 @@ def test_a_slope_that_is_given_has_no_second_derivative():
         compiled(lambda x: aicf.grad(binarize(x).sum(), x))
 
 
+@pytest.mark.parametrize("slope", [
+    lambda x: x.mean(1, keepdim=True) * 2, lambda x: x.mean(), lambda x: (x * x)[:, :1]])
+def test_a_slope_of_another_shape_is_given_too(slope):
+    cubed = aicf.custom_gradient(slope)(lambda x: x * x * x)
+    with pytest.raises(CompileError, match="a slope that is given"):
+        compiled(lambda x: aicf.grad(aicf.grad(cubed(x).sum(), x).square().sum(), x))
+
+
+def test_what_stops_gradients_in_front_of_a_constant_slope_is_no_slope():
+    rounded = aicf.custom_gradient(lambda x: 1.0)(lambda x: x.round())
+    entry = compiled(lambda x: aicf.grad(rounded(x.logsumexp(1)).sum(), x))
+    x = np.float32(X[:4])
+    expected = np.exp(x) / np.exp(x).sum(1, keepdims=True)
+    np.testing.assert_allclose(entry(x).numpy(), expected, rtol=1e-5)
+
+
+def test_the_error_names_the_op_and_the_gradient():
+    def function(x):
+        first = aicf.grad(F.layer_norm(x, 3).square().sum(), x)
+        return aicf.grad(first.square().sum(), x)  # this line
+    with pytest.raises(CompileError) as error:
+        compiled(function)
+    assert "layer_norm_bwd has no derivative" in str(error.value)
+    assert "the gradient is taken here" in str(error.value)
+
+
 def test_outside_of_a_trace():
     with pytest.raises(TraceError):
         aicf.grad(X, X)
@@ -273,6 +299,14 @@ def test_predictions_print_too(capsys):
     entry = aicf.compile(Loud(), {"x": aicf.spec((1, 3))}, precision="bf16")
     found = entry(np.ones((1, 3), "f4"))
     assert capsys.readouterr().out.startswith("logits: [[") and found.shape == (1, 2)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: (x.sum(), {"print:x": x}), lambda x: {"print:x": x},
+    lambda x: aicf.keep("print:x", x)])
+def test_a_result_has_no_name_of_what_is_printed(function):
+    with pytest.raises(TraceError, match="begins with 'print:' is printed"):
+        compiled(function)
 
 
 @pytest.mark.parametrize("label", ["", 3, "a\nb"])

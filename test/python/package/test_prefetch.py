@@ -82,6 +82,25 @@ def test_a_run_that_ends_early_ends_the_thread():
     assert no_thread_is_left()
 
 
+def test_ctrl_c_does_not_wait_for_a_batch():
+    goes_on = threading.Event()
+
+    class Slow(Loader):
+        def __iter__(self):
+            yield BATCHES[0]
+            goes_on.wait(20)
+            yield BATCHES[1]
+    items = iter(Prefetch(Slow()))
+    next(items)
+    with pytest.raises(KeyboardInterrupt):
+        items.throw(KeyboardInterrupt)
+    left = [t for t in threading.enumerate() if t.name == "aicf.data.Prefetch"]
+    assert left, "the batch is still being made"
+    goes_on.set()
+    left[0].join(20)
+    assert no_thread_is_left()
+
+
 @pytest.mark.parametrize("arguments, error, words", [
     ((3,), TypeError, "batches is a int, expected an iterable"),
     ((BATCHES, 0), ValueError, "depth is 0, expected an int of 1"),

@@ -158,8 +158,8 @@ def Autodiff : Pass<"aicf-autodiff", "ModuleOp"> {
 
     An argument with `aicf.gradient_of = "W"` stands for the gradient of the parameter or input
     W in the entry itself, such as in an update that is written there. The pass puts the
-    gradient, without the loss scale, in its place and removes the argument. Such a parameter has no output `grad:W`
-    unless the entry has `aicf.optimizer`.
+    gradient, without the loss scale, in its place and removes the argument. Such a parameter
+    has no output `grad:W` unless the entry has `aicf.optimizer`.
 
     The backward pass reads a forward value as the result of an `aicf.save`, which stands
     behind the op that makes the value. If that op is a view, the backward pass makes the same

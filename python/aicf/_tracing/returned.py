@@ -59,9 +59,12 @@ class Returned:
                 signature = inspect.signature(forward)
                 self.called = {}
                 for name, value in signature.bind(*args, **kwargs).arguments.items():
-                    if hasattr(value, "_tensor") or id(value) in inputs:
+                    default = signature.parameters[name].default
+                    is_default = value is default or (
+                        isinstance(value, (int, float, str)) and value == default)
+                    if hasattr(value, "_tensor"):
                         self.called[name] = inputs.get(id(value))
-                    elif value is not signature.parameters[name].default:
+                    elif not is_default:
                         self.constants[name] = value
 
     def end_layer(self, path: str, kind: str, result: Any, shapes: str) -> None:

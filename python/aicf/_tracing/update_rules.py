@@ -246,11 +246,11 @@ def Lamb(lr: float | Schedule = 1e-3, *, betas: tuple[float, float] = (0.9, 0.99
          eps: float = 1e-6, weight_decay: float = 0.0, clip_norm: float = 0.0) -> Custom:
     """LAMB (You et al. 2019), as optax.lamb: Adam's step with the length of the parameter,
     where neither has the length 0."""
-    beta1, beta2 = map(float, betas)
+    own_betas = _betas(betas)
+    beta1, beta2 = own_betas.values()
 
     def update(p: Any, g: Any, s: _Values, n: _Values) -> Any:
-        mean = beta1 * s["exp_avg"] + (1 - beta1) * g
-        square = beta2 * s["exp_avg_sq"] + (1 - beta2) * g * g
+        mean, square = _means(g, s, own_betas)
         step = mean / (1 - beta1 ** n["step"]) / (
             (square / (1 - beta2 ** n["step"])).sqrt() + eps)
         decay = n.get("weight_decay", weight_decay)

@@ -209,6 +209,11 @@ def test_metrics_of_a_call_that_they_cannot_repeat(caplog):
                       (X, SCALE, LABELS), metrics=["accuracy"])
     step = make_scaled(lambda m, x, scale: m(x, scale * 0.5))
     seen = []
+    number = type("Numbered", (Scaled,), {"forward": lambda self, x, scale=2.0: self.fc(x)})
+    equal = aicf.compile_step(
+        number(), lambda m, x, labels: aicf.losses.cross_entropy(m(x, float("2")), labels),
+        aicf.optim.SGD(0.1), {"x": aicf.spec((16, 64)), "labels": aicf.spec((16,), "i32")})
+    assert "accuracy" in aicf.evaluate(equal, (X, LABELS), metrics=["accuracy"])
     aicf.evaluate(make_scaled(lambda m, x, scale: m(x, None) * scale), (X, SCALE, LABELS),
                   metrics={"own": lambda p, *targets: 0.0})  # None is the default
     caplog.set_level("INFO", "aicf")
